@@ -1,0 +1,160 @@
+"""What is put to the judge: a prompt, and the type of verdict expected.
+
+The wording of each question is a text file in `localscore/prompts`; this module fills it in. A prompt is a
+sequence of *chunks*. A chunk border (`~~~` in the file) ends a beginning that several inquiries share: a judge
+reads each beginning once and each chunk in one pass, whatever else is in the run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from typing import Generic
+
+from localscore.texts import sentences
+from localscore.verdicts import (
+    Attribution,
+    Claims,
+    Evidence,
+    MissingContext,
+    Relevance,
+    Sufficiency,
+    Usage,
+    V,
+)
+
+QUESTIONS = (
+    "relevance",
+    "usage",
+    "sufficiency",
+    "missing_context",
+    "claims",
+    "attribution",
+    "evidence",
+)
+
+
+@dataclass(frozen=True)
+class Inquiry(Generic[V]):
+    """One thing put to the judge.
+
+    >>> inquiry = relevance("Who opened it?", "Ann opened it.")
+    >>> inquiry.verdict.__name__, inquiry.texts["context"]
+    ('Relevance', 'Ann opened it.')
+    """
+
+    question: str
+    """The name of its prompt file."""
+    chunks: tuple[str, ...]
+    """The prompt, cut where shared beginnings end."""
+    verdict: type[V]
+    """The verdict expected; its JSON schema is what the judge is held to."""
+    room: int = 0
+    """The most tokens that an open verdict may take."""
+    texts: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """What was filled into the prompt, by name, for judges that are functions."""
+
+    @property
+    def prompt(self) -> str:
+        """The prompt in one piece, without the chat template of any judge."""
+        return "".join(self.chunks)
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of everything that decides the verdict, apart from the judge."""
+        sent = json.dumps([self.chunks, self.verdict.model_json_schema()], sort_keys=True)
+        return hashlib.sha256(sent.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class NumberedSentence:
+    """A sentence of a context, as the evidence question offers it."""
+
+    context: int
+    text: str
+
+
+def numbered_sentences(contexts: Sequence[str]) -> tuple[NumberedSentence, ...]:
+    """Return the sentences of all contexts in the order of their numbers.
+
+    >>> [s.context for s in numbered_sentences(["Ann ran. Bob swam.", "", "Eve sang."])]
+    [0, 0, 2]
+    """
+    return tuple(NumberedSentence(i, s) for i, context in enumerate(contexts) for s in sentences(context))
+
+
+def relevance(query: str, context: str) -> Inquiry[Relevance]:
+    """How relevant is this context to the query?"""
+    return _inquiry(Relevance, ["one_context", "relevance"], query=query, context=context)
+
+
+def usage(query: str, context: str, answer: str) -> Inquiry[Usage]:
+    """Does the answer draw on this context?"""
+    return _inquiry(Usage, ["one_context", "usage"], query=query, context=context, answer=answer)
+
+
+def sufficiency(query: str, contexts: tuple[str, ...]) -> Inquiry[Sufficiency]:
+    """Do the contexts together hold what the query needs?"""
+    return _inquiry(Sufficiency, ["all_contexts", "sufficiency"], query=query, contexts=_listed(contexts))
+
+
+def missing_context(query: str, contexts: tuple[str, ...]) -> Inquiry[MissingContext]:
+    """What does the query need that no context gives?"""
+    files = ["all_contexts", "missing_context"]
+    return _inquiry(MissingContext, files, room=160, query=query, contexts=_listed(contexts))
+
+
+def claims(text: str) -> Inquiry[Claims]:
+    """Which atomic claims does this text make?"""
+    # A token is rarely less than two bytes, so this is about twice what repeating the text would take.
+    room = 128 + len(text.encode("utf-8", "replace")) // 2
+    return _inquiry(Claims, ["claims"], room=room, text=text)
+
+
+def attribution(claim: str, contexts: tuple[str, ...]) -> Inquiry[Attribution]:
+    """Do the contexts support this claim?"""
+    return _inquiry(Attribution, ["all_contexts", "attribution"], claim=claim, contexts=_listed(contexts))
+
+
+def evidence(claim: str, contexts: tuple[str, ...]) -> Inquiry[Evidence]:
+    """Which sentence of the contexts supports this claim best?"""
+    among = Evidence.among(len(numbered_sentences(contexts)))
+    return _inquiry(among, ["all_contexts", "evidence"], claim=claim, contexts=_listed(contexts))
+
+
+@lru_cache(maxsize=1)
+def prompts_hash() -> str:
+    """Return the sha256 over all prompt files; it changes with every change of a wording."""
+    folder = files("localscore") / "prompts"
+    named = sorted((item.name, item.read_text(encoding="utf-8")) for item in folder.iterdir())
+    return hashlib.sha256(json.dumps(named).encode()).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _listed(contexts: tuple[str, ...]) -> str:
+    """Lay out the contexts with every sentence numbered, so that evidence can be named by its number."""
+    lines: list[str] = []
+    number = 0
+    for i, context in enumerate(contexts, 1):
+        lines.append(f"Text {i}:")
+        for sentence in sentences(context):
+            number += 1
+            lines.append(f"[{number}] {sentence}")
+    return "\n".join(lines)
+
+
+@lru_cache(maxsize=32)
+def _template(name: str) -> str:
+    return (files("localscore") / "prompts" / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def _inquiry(verdict: type[V], parts: Sequence[str], *, room: int = 0, **texts: str) -> Inquiry[V]:
+    template = "".join(_template(name) for name in parts)
+    chunks = re.split(r"^~~~\n", template.removesuffix("\n"), flags=re.MULTILINE)
+    filled = tuple(re.sub(r"\{(\w+)\}", lambda slot: texts[slot[1]], chunk) for chunk in chunks)
+    return Inquiry(parts[-1], tuple(filter(None, filled)), verdict, room, texts)

@@ -1,0 +1,58 @@
+"""Judges: what answers inquiries. Only the modules of this folder import torch, transformers and outlines.
+
+    cards.py        one TOML file per known judge: where its files come from and what they must be
+    store.py        brings a judge's files here, checks them, converts GGUF once
+    loading.py      a name, folder or file → a judge
+    huggingface.py  a transformers model held to JSON schemas by Outlines
+    chat.py         prompts → token ids
+    reading.py      token ids → probabilities, each shared beginning read once
+    deciding.py     probabilities → a closed verdict
+    scripted.py     a judge that answers from a function, for tests and examples
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from localscore.errors import VerdictError
+from localscore.inquiries import Inquiry
+from localscore.results import Judgment
+
+
+@dataclass
+class TokenCount:
+    """Tokens that a judge has read and written since it was made."""
+
+    read: int = 0
+    written: int = 0
+
+
+@dataclass(frozen=True)
+class JudgeIdentity:
+    """Who judged: everything about a judge that may change a verdict."""
+
+    name: str
+    fingerprint: str
+    """A hash of the judge's files, arithmetic and software."""
+    details: dict[str, Any] = field(default_factory=dict)
+    """What the fingerprint was made of, in words."""
+
+
+class Judge(Protocol):
+    """Answers inquiries. The one method is all that a backend needs to have."""
+
+    @property
+    def identity(self) -> JudgeIdentity:
+        """Who judges."""
+
+    @property
+    def tokens(self) -> TokenCount:
+        """What it has cost so far."""
+
+    def decide(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Judgment | VerdictError]:
+        """Answer each inquiry, in order, as soon as its answer is known.
+
+        An answer that could not be had is handed back as the `VerdictError` that says why; the others go on.
+        """

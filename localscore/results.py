@@ -1,0 +1,147 @@
+"""What comes out: a score with its reason, the verdicts it rests on, and one line of `results.jsonl`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from localscore.errors import VerdictError
+from localscore.samples import Sample
+from localscore.verdicts import Level, Verdict
+
+Status = Literal["scored", "no_context", "no_ground_truth", "no_claims", "not_scorable", "failed"]
+
+Probabilities = Mapping[str, float]
+"""The probability that the judge gave to each legal value, by the value's label; 4 decimals."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Judgment(_Frozen):
+    """A verdict as the judge gave it."""
+
+    verdict: dict[str, Any]
+    """The verdict's fields, as JSON."""
+    probabilities: dict[str, float] | None = None
+    """For a closed verdict the probability of each legal value, by label, rounded to 4 decimals."""
+    prompt_tokens: int = 0
+    """Length of the prompt; how many of them had to be read anew is a matter of the run, not of the verdict."""
+    written_tokens: int = 0
+
+    @classmethod
+    def of(cls, verdict: Verdict, probabilities: Probabilities | None = None, **tokens: int) -> Judgment:
+        """Return the judgment that holds this verdict."""
+        known = dict(probabilities) if probabilities is not None else None
+        return cls(verdict=verdict.model_dump(mode="json"), probabilities=known, **tokens)
+
+
+class Quote(_Frozen):
+    """A verbatim sentence of a context, and the context's index, counted from 0."""
+
+    context: int
+    quote: str
+    probability: float | None = None
+
+
+class ContextVerdict(_Frozen):
+    """What was found of one context; `index` counts from 0."""
+
+    index: int
+    level: Level
+    used: bool
+    probabilities: dict[str, dict[str, float]] = {}
+
+
+class ClaimVerdict(_Frozen):
+    """What was found of one claim of the ground truth."""
+
+    text: str
+    supported: bool
+    probability: float | None = None
+    """The probability of the verdict given, whichever it is."""
+    evidence: Quote | None = None
+
+
+class SufficiencyVerdict(_Frozen):
+    """Whether the contexts together suffice for the query."""
+
+    sufficient: bool
+    probability: float | None = None
+
+
+class Findings(_Frozen):
+    """The verdicts that a score rests on, in a readable order."""
+
+    contexts: tuple[ContextVerdict, ...] = ()
+    sufficiency: SufficiencyVerdict | None = None
+    missing: tuple[str, ...] = ()
+    claims: tuple[ClaimVerdict, ...] = ()
+
+
+class Cause(_Frozen):
+    """Why a score could not be had, and what to do about it."""
+
+    code: str
+    message: str
+
+
+class ScoreResult(_Frozen):
+    """A score, or the cause that there is none."""
+
+    score: float | None
+    """Rounded to two decimals, half up; between 0 and `scale`."""
+    value: float | None
+    """The same, unrounded."""
+    status: Status
+    band: str | None = None
+    """The interpretation band of a judged score."""
+    reason: str
+    """Written by code from the verdicts and the arithmetic, so that it cannot contradict the score."""
+    expected: float | None = None
+    """The formula's value with each closed verdict replaced by its probabilities; 4 decimals."""
+    confidence: float | None = None
+    """The mean probability of the closed verdicts that were given, 0 to 1; 4 decimals."""
+    cause: Cause | None = None
+    findings: Findings = Field(default=Findings(), exclude=True)
+    """The verdicts; a results line holds them once for all its scores."""
+
+    @classmethod
+    def failed(cls, error: VerdictError) -> ScoreResult:
+        """Return the result of a score whose verdict could not be had.
+
+        >>> from localscore.errors import OutputTruncated
+        >>> result = ScoreResult.failed(OutputTruncated("The limit of 64 tokens was reached."))
+        >>> result.score, result.status, result.cause.code
+        (None, 'failed', 'output_truncated')
+        """
+        cause = Cause(code=error.code, message=str(error))
+        return cls(score=None, value=None, status="failed", reason=f"No score: {cause.message}", cause=cause)
+
+
+class KeptJudgment(Judgment):
+    """A judgment as a results line keeps it, with the key of the inquiry that it answers."""
+
+    question: str
+    key: str
+
+
+class SampleResult(_Frozen):
+    """One line of `results.jsonl`: scores, the verdicts they rest on, the sample, and each judgment."""
+
+    id: str
+    scores: dict[str, ScoreResult]
+    contexts: tuple[ContextVerdict, ...] = ()
+    sufficiency: SufficiencyVerdict | None = None
+    missing: tuple[str, ...] = ()
+    claims: tuple[ClaimVerdict, ...] = ()
+    sample: Sample
+    judgments: tuple[KeptJudgment, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether at least one score could not be had."""
+        return any(score.status == "failed" for score in self.scores.values())

@@ -1,0 +1,197 @@
+"""Context relevance: how relevant and useful was the context that the answer was built from?
+
+The formula is that of Mastra's context relevance scorer: the mean weight of the contexts' levels, less a
+penalty for each highly relevant context that the answer left unused and a capped one for missing items.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import get_args
+
+from localscore.errors import OptionError, SchemaViolation, VerdictCountMismatch
+from localscore.results import Probabilities, ScoreResult
+from localscore.scoring.numbers import Bands, band, checked_scale, mean, plain, scaled
+from localscore.texts import shorten
+from localscore.verdicts import LEVELS, Level
+
+WEIGHTS: dict[Level, float] = {"high": 1.0, "medium": 0.7, "low": 0.3, "none": 0.0}
+
+BANDS: Bands = ((0.9, "excellent"), (0.7, "good"), (0.4, "mixed"), (0.2, "poor"), (0.0, "very poor"))
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """What is taken off for unused highly relevant contexts and for missing ones.
+
+    Raises:
+        OptionError: a penalty is not a finite number of 0 or more.
+
+    >>> Penalties(missing_context_per_item=0.1).max_missing_context_penalty
+    0.5
+    """
+
+    unused_high_relevance_context: float = 0.1
+    """For each context of level high that the answer did not use."""
+    missing_context_per_item: float = 0.15
+    """For each piece of information that the query needs and no context gives."""
+    max_missing_context_penalty: float = 0.5
+    """The most that missing items can cost together."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not number or not math.isfinite(value) or value < 0:
+                raise OptionError(f"{field.name} is {value!r}; expected a finite number of 0 or more.")
+
+
+def context_relevance(
+    levels: Sequence[Level],
+    used: Sequence[bool],
+    missing: Sequence[str],
+    *,
+    penalties: Penalties | None = None,
+    scale: float = 1.0,
+    level_probabilities: Sequence[Probabilities] | None = None,
+    used_probabilities: Sequence[Probabilities] | None = None,
+) -> ScoreResult:
+    """Return the context relevance of one sample from its verdicts.
+
+        base    = Σ weight(level) / number of contexts
+        score   = max(0, base − unused high × 0.1 − min(missing × 0.15, 0.5)) × scale
+
+    Args:
+        levels: one of high, medium, low, none for each context.
+        used: for each context, whether the answer draws on it.
+        missing: what the query needs and no context gives.
+        penalties: the three numbers of the formula.
+        scale: the highest score.
+        level_probabilities: per context the judge's probability of each level, for `expected`.
+        used_probabilities: per context the judge's probability of true and false, for `expected`.
+
+    Raises:
+        OptionError: a scale or penalty that is not a finite number of 0 or more.
+        SchemaViolation: a level that is none of the four.
+        VerdictCountMismatch: not one verdict of each kind per context.
+
+    >>> result = context_relevance(["high", "high", "medium", "none", "high"], [True, True, *[False] * 3], [])
+    >>> result.score, result.band
+    (0.64, 'mixed')
+    >>> context_relevance([], [], []).status
+    'no_context'
+    """
+    scale = checked_scale(scale)
+    penalties = penalties or Penalties()
+    _check_counts(levels, used, level_probabilities, used_probabilities)
+    if not levels:
+        value, score = scaled(1.0, scale)
+        reason = f"There are no contexts to judge; by rule the score is 1 × scale {plain(scale)}."
+        return ScoreResult(score=score, value=value, status="no_context", reason=reason)
+
+    base = mean(WEIGHTS[level] for level in levels)
+    unused = [i for i, (level, use) in enumerate(zip(levels, used, strict=True)) if level == "high" and not use]
+    usage_penalty = len(unused) * penalties.unused_high_relevance_context
+    missing_penalty = min(
+        len(missing) * penalties.missing_context_per_item, penalties.max_missing_context_penalty
+    )
+    unit = max(0.0, base - usage_penalty - missing_penalty)
+    value, score = scaled(unit, scale)
+
+    chances = _chances(levels, used, level_probabilities, used_probabilities)
+    expected_base = mean(math.fsum(p * WEIGHTS[level] for level, p in c.levels.items()) for c in chances)
+    expected_unused = math.fsum(c.levels["high"] * c.unused for c in chances)
+    expected_unit = expected_base - expected_unused * penalties.unused_high_relevance_context - missing_penalty
+    known = level_probabilities is not None and used_probabilities is not None
+    return ScoreResult(
+        score=score,
+        value=value,
+        status="scored",
+        band=band(score, unit, scale, BANDS),
+        reason=_reason(levels, unused, missing, penalties, scale, score),
+        expected=round(scaled(expected_unit, scale)[0], 4) if known else None,
+        confidence=round(mean(p for c in chances for p in c.given), 4) if known else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Chances:
+    """The judge's probabilities for one context; where it gave none, certainty."""
+
+    levels: dict[Level, float]
+    unused: float
+    given: tuple[float, float]
+    """Of the level and of the usage that were decided."""
+
+
+def _chances(
+    levels: Sequence[Level],
+    used: Sequence[bool],
+    level_probabilities: Sequence[Probabilities] | None,
+    used_probabilities: Sequence[Probabilities] | None,
+) -> list[_Chances]:
+    chances = []
+    for i, (level, use) in enumerate(zip(levels, used, strict=True)):
+        of_level = level_probabilities[i] if level_probabilities is not None else {level: 1.0}
+        of_use = used_probabilities[i] if used_probabilities is not None else {str(use).lower(): 1.0}
+        given = (of_level.get(level, 0.0), of_use.get(str(use).lower(), 0.0))
+        by_level = {name: of_level.get(name, 0.0) for name in LEVELS}
+        chances.append(_Chances(by_level, unused=of_use.get("false", 0.0), given=given))
+    return chances
+
+
+def _check_counts(
+    levels: Sequence[Level],
+    used: Sequence[bool],
+    level_probabilities: Sequence[Probabilities] | None,
+    used_probabilities: Sequence[Probabilities] | None,
+) -> None:
+    for level in levels:
+        if level not in get_args(Level):
+            raise SchemaViolation(f"level is {level!r}; expected one of {', '.join(LEVELS)}.")
+    others = {"usage verdicts": used, "level probabilities": level_probabilities}
+    others["usage probabilities"] = used_probabilities
+    for name, given in others.items():
+        if given is not None and len(given) != len(levels):
+            raise VerdictCountMismatch(f"Got {len(given)} {name} for {len(levels)} contexts; expected one each.")
+
+
+def _reason(
+    levels: Sequence[Level],
+    unused: Sequence[int],
+    missing: Sequence[str],
+    penalties: Penalties,
+    scale: float,
+    score: float,
+) -> str:
+    """Write the arithmetic in full; a reader can do the sum again from its numbers."""
+    weights = " + ".join(plain(WEIGHTS[level]) for level in levels)
+    base = mean(WEIGHTS[level] for level in levels)
+    unused_rate = penalties.unused_high_relevance_context
+    per_item, cap = penalties.missing_context_per_item, penalties.max_missing_context_penalty
+    off_unused, off_missing = len(unused) * unused_rate, min(len(missing) * per_item, cap)
+
+    counts = Counter(levels)
+    told = ", ".join(f"{counts[level]} {level}" for level in LEVELS if counts[level])
+    parts = [
+        f"Levels of {len(levels)} context{'s' * (len(levels) != 1)}: {told}; "
+        f"base ({weights}) / {len(levels)} = {plain(base)}."
+    ]
+    if unused:
+        numbers = ", ".join(str(i + 1) for i in unused)
+        parts.append(
+            f"Highly relevant but unused: context {numbers}; "
+            f"{len(unused)} × {plain(unused_rate)} = {plain(off_unused)} off."
+        )
+    if missing:
+        items = "; ".join(shorten(item) for item in missing)
+        parts.append(
+            f"Missing: {items}; min({len(missing)} × {plain(per_item)}, {plain(cap)}) = {plain(off_missing)} off."
+        )
+    parts.append(
+        f"Score: max(0, {plain(base)} − {plain(off_unused)} − {plain(off_missing)}) × {plain(scale)} = {score:.2f}."
+    )
+    return " ".join(parts)

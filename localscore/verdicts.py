@@ -1,0 +1,148 @@
+"""What a judge may say. The class *is* the JSON schema that the judge is held to.
+
+A verdict is *closed* when its language is finite: every field is a `Literal`, a `bool` or a bounded `int`.
+Closed verdicts are decided from the probabilities of their legal values. All others are *open* and are
+generated under their schema.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from functools import lru_cache
+from types import NoneType
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
+
+from annotated_types import Ge, Le
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+Level = Literal["high", "medium", "low", "none"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+
+
+class Verdict(BaseModel):
+    """Base of everything a judge may say; custom questions derive from it too."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def spelled(self) -> str:
+        """Return the verdict as the judge writes it: JSON with a space after `:` and `,`.
+
+        >>> Relevance(level="high").spelled()
+        '{"level": "high"}'
+        """
+        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False)
+
+    def label(self) -> str:
+        """Return the short name under which a closed verdict's probability is kept.
+
+        >>> Usage(used=True).label(), Relevance(level="low").label()
+        ('true', 'low')
+        """
+        values = self.model_dump(mode="json").values()
+        return ", ".join(v if isinstance(v, str) else json.dumps(v) for v in values)
+
+
+V = TypeVar("V", bound=Verdict)
+
+
+class Relevance(Verdict):
+    """How relevant one context is to the query."""
+
+    level: Level
+
+
+class Usage(Verdict):
+    """Whether the answer draws on one context."""
+
+    used: bool
+
+
+class Sufficiency(Verdict):
+    """Whether the contexts together hold what the query needs."""
+
+    sufficient: bool
+
+
+class Attribution(Verdict):
+    """Whether the contexts support one claim."""
+
+    supported: bool
+
+
+class Evidence(Verdict):
+    """The number of the sentence, counted from 1 over all contexts, that supports a claim best."""
+
+    sentence: Annotated[int, Field(ge=1)]
+
+    @classmethod
+    def among(cls, sentences: int) -> type[Evidence]:
+        """Return the closed verdict over `sentences` numbered sentences.
+
+        >>> [v.sentence for v in legal_values(Evidence.among(3))]
+        [1, 2, 3]
+        """
+        return _evidence_among(sentences)
+
+
+MAX_CLAIMS = 16
+"""Claims that may be found in one piece of text (see `localscore.texts.pieces`)."""
+
+MAX_MISSING = 4
+"""Missing items that may be named; the default penalties are exhausted by four."""
+
+Statement = Annotated[str, Field(min_length=2, max_length=300)]
+
+
+class Claims(Verdict):
+    """The atomic claims of a text, in its order."""
+
+    claims: Annotated[tuple[Statement, ...], Field(max_length=MAX_CLAIMS)]
+
+
+class MissingContext(Verdict):
+    """What the query needs and no context gives."""
+
+    missing: Annotated[tuple[Statement, ...], Field(min_length=1, max_length=MAX_MISSING)]
+
+
+@lru_cache(maxsize=512)
+def _evidence_among(sentences: int) -> type[Evidence]:
+    bounded = Annotated[int, Field(ge=1, le=sentences)]
+    return create_model("Evidence", __base__=Evidence, __doc__=Evidence.__doc__, sentence=(bounded, ...))
+
+
+def legal_values(verdict: type[V]) -> tuple[V, ...]:
+    """Return every value of a closed verdict in its declared order; nothing for an open one.
+
+    >>> [v.level for v in legal_values(Relevance)]
+    ['high', 'medium', 'low', 'none']
+    >>> legal_values(Claims)
+    ()
+    """
+    return cast("tuple[V, ...]", _legal_values(verdict))
+
+
+@lru_cache(maxsize=512)
+def _legal_values(verdict: type[Verdict]) -> tuple[Verdict, ...]:
+    columns = {name: _legal_field(f.annotation, f.metadata) for name, f in verdict.model_fields.items()}
+    if not all(columns.values()):
+        return ()
+    return tuple(
+        verdict(**dict(zip(columns, row, strict=True))) for row in itertools.product(*columns.values())
+    )
+
+
+def _legal_field(annotation: Any, metadata: list[Any]) -> tuple[Any, ...]:  # noqa: ANN401
+    if annotation is bool:
+        return (True, False)
+    if annotation is NoneType:
+        return (None,)
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    if annotation is int:
+        low = next((m.ge for m in metadata if isinstance(m, Ge)), None)
+        high = next((m.le for m in metadata if isinstance(m, Le)), None)
+        if isinstance(low, int) and isinstance(high, int):
+            return tuple(range(low, high + 1))
+    return ()
