@@ -128,6 +128,11 @@ class KeptJudgment(Judgment):
     question: str
     key: str
 
+    @classmethod
+    def kept(cls, judgment: Judgment, *, question: str, key: str) -> KeptJudgment:
+        """Return a judgment with what it answers."""
+        return cls(**judgment.model_dump(include=set(Judgment.model_fields)), question=question, key=key)
+
 
 class SampleResult(_Frozen):
     """One line of `results.jsonl`: scores, the verdicts they rest on, the sample, and each judgment."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
@@ -61,13 +61,21 @@ class Sample(BaseModel):
         return value
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any], *, default_id: str, names: Mapping[str, str]) -> Sample:
+    def from_row(
+        cls,
+        row: Mapping[str, Any],
+        *,
+        default_id: str,
+        names: Mapping[str, str],
+        needs: Collection[str] = (),
+    ) -> Sample:
         """Return the sample in a row.
 
         Args:
             row: the columns of the row.
             default_id: the id of a row that has none.
             names: for each field the column that holds it, as `recognise` returns it.
+            needs: fields that must be there although a sample can do without them.
 
         Raises:
             RowError: a field is missing or of a wrong type; its message lists all of them.
@@ -76,6 +84,7 @@ class Sample(BaseModel):
         >>> sample = Sample.from_row(row, default_id="1", names=recognise([row]))
         >>> sample.query, sample.id, sample.metadata
         ('Who?', '1', {'lang': 'en'})
+
         """
         fields: dict[str, Any] = {"id": default_id}
         for field, name in names.items():
@@ -86,10 +95,14 @@ class Sample(BaseModel):
             fields["id"] = str(fields["id"])
         taken = {name.split(".")[0] for name in names.values()}
         fields["metadata"] = {key: value for key, value in row.items() if key not in taken}
+        problems = [_missing(field, row) for field in needs if fields.get(field) is None]
         try:
-            return cls.model_validate(fields)
+            sample = cls.model_validate(fields)
         except ValidationError as error:
-            raise RowError([_told(detail, names, row) for detail in error.errors()]) from None
+            problems.extend(_told(detail, names, row) for detail in error.errors())
+        if problems:
+            raise RowError(problems)
+        return sample
 
     @classmethod
     def from_run(
@@ -103,6 +116,7 @@ class Sample(BaseModel):
         >>> run = {"input": {"inputMessages": [{"role": "user", "content": "Who?"}]}, "output": "Ann"}
         >>> Sample.from_run(run, ["Ann."]).query
         'Who?'
+
         """
         source = run.get("input")
         if isinstance(source, Mapping):
@@ -151,6 +165,7 @@ def recognise(rows: Iterable[Mapping[str, Any]], mapping: Mapping[str, str] | No
     {'query': 'user_input', 'contexts': 'retrieved_contexts', 'ground_truth': 'reference'}
     >>> recognise([{"frage": "q", "contexts": []}], {"frage": "query"})
     {'query': 'frage', 'contexts': 'contexts'}
+
     """
     rows = list(rows)
     names: dict[str, str] = {}
@@ -194,7 +209,7 @@ class _Absent:
 _ABSENT = _Absent()
 
 
-def _look_up(row: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401
+def _look_up(row: Mapping[str, Any], name: str) -> Any:
     if name in row:
         return row[name]
     value: Any = row
@@ -246,20 +261,29 @@ def _part_text(part: object) -> str | None:
     return None
 
 
-def _told(detail: Any, names: Mapping[str, str], row: Mapping[str, Any]) -> str:  # noqa: ANN401
+def _missing(field: str, row: Mapping[str, Any]) -> str:
+    known, here = ", ".join(ALIASES[field]), ", ".join(map(str, row))
+    return f"missing {field!r} (recognised columns: {known}; columns here: {here or 'none'})"
+
+
+def _told(detail: Any, names: Mapping[str, str], row: Mapping[str, Any]) -> str:
     """Say one complaint of pydantic in the words of the row."""
     field = str(detail["loc"][0])
     column = names.get(field, field)
-    if detail["type"] == "missing" or (column not in row and _look_up(row, column) is _ABSENT):
-        known = ", ".join(ALIASES[field])
-        return f"missing {field!r} (recognised columns: {known}; columns here: {', '.join(map(str, row))})"
+    if detail["type"] == "missing":
+        return _missing(field, row)
     where = repr(column) + "".join(f"[{i}]" for i in detail["loc"][1:])
     if detail["type"] == "value_error":
-        return f"{where} {str(detail['ctx']['error'])}"
+        return f"{where} {detail['ctx']['error']!s}"
     expected = "a list of texts" if detail["loc"] == ("contexts",) else "a text"
     return f"{where} is {_kind(detail['input'])}; expected {expected}"
 
 
 def _kind(value: object) -> str:
-    kinds = {str: "a text that is not valid Unicode", bool: "true or false", dict: "an object", list: "a list"}
+    kinds = {
+        str: "a text that is not valid Unicode",
+        bool: "true or false",
+        dict: "an object",
+        list: "a list",
+    }
     return "null" if value is None else kinds.get(type(value), f"the number {value!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from sentencex import segment
@@ -12,12 +13,12 @@ SENTENCES_PER_PIECE = 4
 
 @lru_cache(maxsize=4096)
 def sentences(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text, each a verbatim substring without surrounding space.
+    r"""Return the sentences of a text, each a verbatim substring without surrounding space.
 
     The splitter is rule-based, knows about 240 languages and needs no download. Lines end sentences too,
     so that tables and lists come apart.
 
-    >>> sentences("It opened in 1931.  Dr. Ito built it.\\n- 480 m long")
+    >>> sentences("It opened in 1931.  Dr. Ito built it.\n- 480 m long")
     ('It opened in 1931.', 'Dr. Ito built it.', '- 480 m long')
     >>> sentences("橋は1931年に完成しました。全長は480メートルです。")
     ('橋は1931年に完成しました。', '全長は480メートルです。')
@@ -52,3 +53,18 @@ def shorten(text: str, width: int = 160) -> str:
         return line
     half = (width - 1) // 2
     return f"{line[:half]}…{line[-half:]}"
+
+
+def meaningful(statements: Iterable[str]) -> tuple[str, ...]:
+    """Return statements without repeats and without those that hold no letter or digit.
+
+    A weak judge may echo the `...` of its instructions, or say the same thing twice.
+
+    >>> meaningful(["Ann ran.", "...", "ann  ran.", "Bob swam."])
+    ('Ann ran.', 'Bob swam.')
+    """
+    kept: dict[str, str] = {}
+    for statement in statements:
+        if any(map(str.isalnum, statement)):
+            kept.setdefault(" ".join(statement.split()).casefold(), statement.strip())
+    return tuple(kept.values())

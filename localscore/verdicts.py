@@ -133,7 +133,7 @@ def _legal_values(verdict: type[Verdict]) -> tuple[Verdict, ...]:
     )
 
 
-def _legal_field(annotation: Any, metadata: list[Any]) -> tuple[Any, ...]:  # noqa: ANN401
+def _legal_field(annotation: Any, metadata: list[Any]) -> tuple[Any, ...]:
     if annotation is bool:
         return (True, False)
     if annotation is NoneType:

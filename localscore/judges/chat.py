@@ -27,11 +27,12 @@ class ChatFrame:
     after: str
 
 
-def chat_frame(tokenizer: Any, where: str) -> ChatFrame:  # noqa: ANN401
+def chat_frame(tokenizer: Any, where: str) -> ChatFrame:
     """Return the frame that a tokenizer's chat template makes.
 
     Raises:
         JudgeUnusable: there is no chat template, or it does not hand a user's message through unchanged.
+
     """
     hint = "Use an instruct model with a chat template; base models cannot judge."
     if not tokenizer.chat_template:
@@ -46,14 +47,16 @@ def chat_frame(tokenizer: Any, where: str) -> ChatFrame:  # noqa: ANN401
         raise JudgeUnusable(f"{where}: its chat template fails: {error}", hint=hint) from error
     before, mark, after = text.partition(_MARK)
     if not mark or _MARK in after:
-        raise JudgeUnusable(f"{where}: its chat template does not hand the user's message through.", hint=hint)
+        raise JudgeUnusable(
+            f"{where}: its chat template does not hand the user's message through.", hint=hint
+        )
     return ChatFrame(before, after)
 
 
 class ChatTokenizer:
     """Turns the chunks of a prompt into token ids."""
 
-    def __init__(self, tokenizer: Any, where: str) -> None:  # noqa: ANN401
+    def __init__(self, tokenizer: Any, where: str) -> None:
         self.frame = chat_frame(tokenizer, where)
         self._controls = frozenset(tokenizer.added_tokens_decoder)
         self._plain = _without_added_tokens(tokenizer.backend_tokenizer)
@@ -61,11 +64,14 @@ class ChatTokenizer:
         self._after = list(tokenizer.encode(self.frame.after, add_special_tokens=False))
         self._ids = lru_cache(maxsize=1024)(self._ids_of)
 
-    def chunks(self, chunks: tuple[str, ...], answer_start: tuple[int, ...] = ()) -> tuple[tuple[int, ...], ...]:
+    def chunks(
+        self, chunks: tuple[str, ...], answer_start: tuple[int, ...] = ()
+    ) -> tuple[tuple[int, ...], ...]:
         """Return a prompt's token ids chunk by chunk, with the frame and the forced start of the answer.
 
         Raises:
             JudgeFailed: a text under judgment would have become a control token.
+
         """
         ids = [self.ids(chunk) for chunk in chunks]
         ids[0] = (*self._before, *ids[0])
@@ -84,7 +90,9 @@ class ChatTokenizer:
         well_formed = text.encode("utf-8", "replace").decode()  # lone surrogates cannot be tokenized
         ids = tuple(self._plain.encode(well_formed, add_special_tokens=False).ids)
         if not self._controls.isdisjoint(ids):
-            raise JudgeFailed("A text contains a character sequence that this judge cannot read as plain text.")
+            raise JudgeFailed(
+                "A text contains a character sequence that this judge cannot read as plain text."
+            )
         return ids
 
 
@@ -97,7 +105,7 @@ def _without_added_tokens(backend: Tokenizer) -> Tokenizer:
     return plain
 
 
-def _with_one_bos(tokenizer: Any, before: str) -> list[int]:  # noqa: ANN401
+def _with_one_bos(tokenizer: Any, before: str) -> list[int]:
     """Tokenize the start of the frame: the BOS of the template, or else the tokenizer's own, never both."""
     ids = list(tokenizer.encode(before, add_special_tokens=False))
     bos = tokenizer.bos_token_id

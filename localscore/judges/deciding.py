@@ -8,8 +8,8 @@ decoding samples from, kept whole.
 
 from __future__ import annotations
 
+import itertools
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -55,7 +55,7 @@ def legal_strings(verdict: type[Verdict], ids: Callable[[str], TokenIds]) -> Leg
 
 
 def _grown(strings: Mapping[str, TokenIds]) -> tuple[TokenIds, Fork]:
-    shared = tuple(os.path.commonprefix(list(strings.values())))
+    shared = _shared_beginning(list(strings.values()))
     groups: dict[int, dict[str, TokenIds]] = {}
     for label, string in strings.items():
         groups.setdefault(string[len(shared)], {})[label] = string[len(shared) + 1 :]
@@ -67,6 +67,16 @@ def _grown(strings: Mapping[str, TokenIds]) -> tuple[TokenIds, Fork]:
             forced, deeper = _grown(rest)
             fork.branches[token] = Branch(forced=forced, fork=deeper)
     return shared, fork
+
+
+def _shared_beginning(strings: Sequence[TokenIds]) -> TokenIds:
+    """Return the tokens that all strings begin with.
+
+    >>> _shared_beginning([(1, 2, 3), (1, 2, 4)])
+    (1, 2)
+    """
+    columns = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*strings, strict=False))
+    return tuple(column[0] for column in columns)
 
 
 def shares(
@@ -85,6 +95,7 @@ def shares(
     >>> fork = Fork({7: Branch("true"), 8: Branch("false")})
     >>> shares(fork, [0.0] * 9, lambda tokens: [])
     {'true': 0.5, 'false': 0.5}
+
     """
     found: dict[str, float] = {}
 

@@ -9,15 +9,24 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from localscore.errors import ContextTooLong, JudgeUnusable, NotANumber, OutOfMemory, OutputTruncated, VerdictError
+from localscore.errors import (
+    ContextTooLong,
+    JudgeUnusable,
+    NotANumber,
+    OutOfMemory,
+    OutputTruncated,
+    VerdictError,
+)
 from localscore.inquiries import Inquiry
 from localscore.judges import JudgeIdentity, TokenCount
 from localscore.judges.chat import ChatTokenizer
@@ -46,8 +55,10 @@ class HuggingFaceJudge:
         self.folder = folder
         self._device = device
         self._dtype = dtype
-        self._legal_strings = lru_cache(maxsize=512)(lambda verdict: legal_strings(verdict, self.chat.ids))
-        self._processor = lru_cache(maxsize=32)(self._compiled)
+        self._legal_strings: Callable[[type[Verdict]], LegalStrings] = lru_cache(maxsize=512)(
+            lambda verdict: legal_strings(verdict, self.chat.ids)
+        )
+        self._processor: Callable[[type[Verdict]], Any] = lru_cache(maxsize=32)(self._compiled)
 
     def decide(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Judgment | VerdictError]:
         """Answer each inquiry in order; see `localscore.judges.Judge.decide`."""
@@ -81,7 +92,7 @@ class HuggingFaceJudge:
         return self._written(inquiry)
 
     def _decided(self, inquiry: Inquiry[Any]) -> Judgment:
-        legal: LegalStrings = self._legal_strings(inquiry.verdict)
+        legal = self._legal_strings(inquiry.verdict)
         chunks = self.chat.chunks(inquiry.chunks, legal.start)
         self._check_window(chunks, 0)
         scores, cache = self._reader.read(chunks)
@@ -94,8 +105,7 @@ class HuggingFaceJudge:
         self._check_window(chunks, inquiry.room)
         written, text = self._greedy(chunks, inquiry)
         verdict = parsed(inquiry.verdict, text)
-        tokens = {"prompt_tokens": sum(map(len, chunks)), "written_tokens": len(written)}
-        return Judgment.of(verdict, **tokens)
+        return Judgment.of(verdict, prompt_tokens=sum(map(len, chunks)), written_tokens=len(written))
 
     def _greedy(self, chunks: Sequence[TokenIds], inquiry: Inquiry[Any]) -> tuple[list[int], str]:
         """Write the most probable legal token again and again until the JSON is complete."""
@@ -105,8 +115,7 @@ class HuggingFaceJudge:
         written: list[int] = []
         while len(written) < inquiry.room:
             so_far = torch.tensor([written or [0]], device=scores.device)
-            # The mask kernels ask to be compiled, which takes seconds in every process and gains nothing here.
-            with torch.inference_mode(), torch.compiler.set_stance("force_eager"):
+            with torch.inference_mode():
                 allowed = processor(so_far, scores.unsqueeze(0))[0]
             if not torch.isfinite(allowed.max()):
                 raise NotANumber("The judge's scores of the next token are not finite numbers.")
@@ -129,12 +138,14 @@ class HuggingFaceJudge:
                 hint="Use shorter or fewer contexts, or a judge with a larger window.",
             )
 
-    def _compiled(self, verdict: type[Verdict]) -> Any:  # noqa: ANN401
+    def _compiled(self, verdict: type[Verdict]) -> Any:
         schema = verdict.model_json_schema() | {"x-guidance": _SPACED}
         return self._outlines.get_json_schema_logits_processor(json.dumps(schema))
 
     @cached_property
-    def _outlines(self) -> Any:  # noqa: ANN401
+    def _outlines(self) -> Any:
+        with _no_compiler():
+            import llguidance.torch  # noqa: F401
         import outlines
         from outlines.backends.llguidance import LLGuidanceBackend
 
@@ -145,7 +156,7 @@ class HuggingFaceJudge:
         return Reader(self._model, self.tokens)
 
     @cached_property
-    def _tokenizer(self) -> Any:  # noqa: ANN401
+    def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
         tokenizer = AutoTokenizer.from_pretrained(self.folder, local_files_only=True, trust_remote_code=False)
@@ -156,7 +167,7 @@ class HuggingFaceJudge:
         return tokenizer
 
     @cached_property
-    def _model(self) -> Any:  # noqa: ANN401
+    def _model(self) -> Any:
         from transformers import AutoModelForCausalLM
 
         _ = self.chat  # a folder without a chat template is refused before gigabytes are read
@@ -173,7 +184,23 @@ class HuggingFaceJudge:
         return model.eval()
 
 
-def _on_cpu(scores: torch.Tensor) -> Any:  # noqa: ANN401
+@contextmanager
+def _no_compiler() -> Iterator[None]:
+    """Import something without torch.compile.
+
+    llguidance decorates its mask kernels with it, which takes seconds in every process and gains nothing here.
+    """
+    before = os.environ.get("TORCHDYNAMO_DISABLE")
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop("TORCHDYNAMO_DISABLE")
+        if before is not None:
+            os.environ["TORCHDYNAMO_DISABLE"] = before
+
+
+def _on_cpu(scores: torch.Tensor) -> Any:
     return scores.cpu().numpy()
 
 

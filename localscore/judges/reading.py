@@ -32,7 +32,7 @@ class _Read:
 class Reader:
     """Reads prompts with a transformers model and keeps the path to the last prompt of each beginning."""
 
-    def __init__(self, model: Any, tokens: TokenCount) -> None:  # noqa: ANN401
+    def __init__(self, model: Any, tokens: TokenCount) -> None:
         self._model = model
         self._tokens = tokens
         self._paths: dict[TokenIds, list[_Read]] = {}
@@ -51,13 +51,13 @@ class Reader:
         cache = _forked(path[-1].cache) if path else DynamicCache(config=self._model.config)
         return self.more(chunks[-1], cache), cache
 
-    def more(self, tokens: Sequence[int], cache: Any) -> torch.Tensor:  # noqa: ANN401
+    def more(self, tokens: Sequence[int], cache: Any) -> torch.Tensor:
         """Read further tokens into `cache`; return the scores of all tokens that may follow."""
         output = self._forward(self._model, tokens, cache, logits_to_keep=1)
         logits: torch.Tensor = output.logits[0, -1].float()
         return logits
 
-    def after(self, tokens: Sequence[int], cache: Any) -> torch.Tensor:  # noqa: ANN401
+    def after(self, tokens: Sequence[int], cache: Any) -> torch.Tensor:
         """Return the scores after further tokens, leaving `cache` as it is."""
         return self.more(tokens, _forked(cache))
 
@@ -65,14 +65,14 @@ class Reader:
         """Let go of everything that was kept, to make room."""
         self._paths.clear()
 
-    def _forward(self, model: Any, tokens: Sequence[int], cache: Any, **options: int) -> Any:  # noqa: ANN401
+    def _forward(self, model: Any, tokens: Sequence[int], cache: Any, **options: int) -> Any:
         self._tokens.read += len(tokens)
         ids = torch.tensor([tokens], device=self._model.device)
         with torch.inference_mode():
             return model(ids, cache=cache, use_cache=True, **options)
 
 
-def _forked(cache: Any) -> Any:  # noqa: ANN401
+def _forked(cache: Any) -> Any:
     """Return a cache that can grow without changing this one.
 
     Dynamic layers grow by making new tensors, so sharing the present ones is enough; other layers may write in

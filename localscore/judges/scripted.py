@@ -69,13 +69,18 @@ def parsed(verdict: type[Verdict], written: str | Mapping[str, Any]) -> Verdict:
     Raises:
         UnparsableOutput: the text is not JSON.
         SchemaViolation: the JSON is not this verdict.
+
     """
-    try:
-        fields = json.loads(written) if isinstance(written, str) else written
-    except ValueError as error:
-        raise UnparsableOutput(f"The judge wrote {written[:80]!r}, which is not JSON: {error}") from None
+    fields = _json(written) if isinstance(written, str) else written
     try:
         return verdict.model_validate(fields)
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, d['loc'])) or 'object'}: {d['msg']}" for d in error.errors())
         raise SchemaViolation(f"The judge wrote {fields!r}; expected {verdict.__name__}: {told}.") from None
+
+
+def _json(written: str) -> Any:
+    try:
+        return json.loads(written)
+    except ValueError as error:
+        raise UnparsableOutput(f"The judge wrote {written[:80]!r}, which is not JSON: {error}") from None

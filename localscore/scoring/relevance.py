@@ -32,6 +32,7 @@ class Penalties:
 
     >>> Penalties(missing_context_per_item=0.1).max_missing_context_penalty
     0.5
+
     """
 
     unused_high_relevance_context: float = 0.1
@@ -83,6 +84,7 @@ def context_relevance(
     (0.64, 'mixed')
     >>> context_relevance([], [], []).status
     'no_context'
+
     """
     scale = checked_scale(scale)
     penalties = penalties or Penalties()
@@ -93,7 +95,9 @@ def context_relevance(
         return ScoreResult(score=score, value=value, status="no_context", reason=reason)
 
     base = mean(WEIGHTS[level] for level in levels)
-    unused = [i for i, (level, use) in enumerate(zip(levels, used, strict=True)) if level == "high" and not use]
+    unused = [
+        i for i, (level, use) in enumerate(zip(levels, used, strict=True)) if level == "high" and not use
+    ]
     usage_penalty = len(unused) * penalties.unused_high_relevance_context
     missing_penalty = min(
         len(missing) * penalties.missing_context_per_item, penalties.max_missing_context_penalty
@@ -104,7 +108,9 @@ def context_relevance(
     chances = _chances(levels, used, level_probabilities, used_probabilities)
     expected_base = mean(math.fsum(p * WEIGHTS[level] for level, p in c.levels.items()) for c in chances)
     expected_unused = math.fsum(c.levels["high"] * c.unused for c in chances)
-    expected_unit = expected_base - expected_unused * penalties.unused_high_relevance_context - missing_penalty
+    expected_unit = (
+        expected_base - expected_unused * penalties.unused_high_relevance_context - missing_penalty
+    )
     known = level_probabilities is not None and used_probabilities is not None
     return ScoreResult(
         score=score,
@@ -156,7 +162,9 @@ def _check_counts(
     others["usage probabilities"] = used_probabilities
     for name, given in others.items():
         if given is not None and len(given) != len(levels):
-            raise VerdictCountMismatch(f"Got {len(given)} {name} for {len(levels)} contexts; expected one each.")
+            raise VerdictCountMismatch(
+                f"Got {len(given)} {name} for {len(levels)} contexts; expected one each."
+            )
 
 
 def _reason(

@@ -39,6 +39,7 @@ def context_recall(
     0.67
     >>> context_recall([]).status
     'no_claims'
+
     """
     scale = checked_scale(scale)
     if not supported:
@@ -115,7 +116,8 @@ def _reason(
     scale: float,
     score: float,
 ) -> str:
-    found, lacking = [], []
+    found: list[str] = []
+    lacking: list[str] = []
     for i, yes in enumerate(supported):
         told = f"“{shorten(claims[i])}”" if claims is not None else f"claim {i + 1}"
         quote = evidence[i] if evidence is not None else None

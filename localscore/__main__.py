@@ -1,0 +1,5 @@
+"""`python -m localscore`."""
+
+from localscore.cli import main
+
+main()

@@ -1,0 +1,243 @@
+"""Scoring from Python: files or rows in, a run out; or one run of an agent at a time with a scorer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from localscore import datasets, engine
+from localscore.errors import OptionError
+from localscore.judges import Judge
+from localscore.judges.loading import load_judge
+from localscore.metrics import ContextRecall, ContextRelevance, Metric
+from localscore.results import SampleResult, ScoreResult
+from localscore.runs import Manifest, Run, load_run, recording
+from localscore.samples import Sample, has_messages
+from localscore.scoring import Penalties
+
+__all__ = [
+    "ContextRecallOptions",
+    "ContextRelevanceOptions",
+    "Scorer",
+    "create_context_recall_scorer",
+    "create_context_relevance_scorer",
+    "load_judge",
+    "load_run",
+    "score",
+]
+
+ContextExtractor = Callable[[Any, Any], Sequence[str] | None]
+"""Gets an agent's input and output; returns the contexts that the answer was built from."""
+
+
+def score(
+    data: str | Path | Iterable[Mapping[str, Any]] | datasets.Dataset,
+    *,
+    judge: Judge | str,
+    metrics: Sequence[Metric] | None = None,
+    out: str | Path | None = None,
+    mapping: Mapping[str, str] | None = None,
+    skip_bad_rows: bool = False,
+    limit: int | None = None,
+    overwrite: bool = False,
+    listener: engine.Listener | None = None,
+) -> Run:
+    """Score a file of samples, or rows in memory.
+
+    Args:
+        data: a JSONL file, `-` for standard input, rows as mappings, or a dataset that was read already.
+        judge: a judge, or what `load_judge` takes.
+        metrics: what to score; context relevance and context recall where not given.
+        out: a folder for `run.json`, `results.jsonl` and `summary.json`. A run that was interrupted is carried on.
+        mapping: `{their column: our field}`, before what is recognised.
+        skip_bad_rows: leave rows that cannot be read out.
+        limit: score only the first so many rows.
+        overwrite: score everything again where `out` holds results.
+        listener: told after every verdict how far the run is.
+
+    Raises:
+        DataError: rows that cannot be read; nothing was scored.
+        JudgeError: a judge that cannot be used.
+        OptionError: an option that cannot be meant.
+        RunError: `out` cannot be written, or holds another run.
+
+    >>> from localscore.judges.scripted import ScriptedJudge
+    >>> verdicts = {"relevance": {"level": "high"}, "usage": {"used": True}, "sufficiency": {"sufficient": True}}
+    >>> rows = [{"query": "Who ran?", "contexts": ["Ann ran."], "answer": "Ann."}]
+    >>> run = score(rows, judge=ScriptedJudge(lambda i: verdicts[i.question]), metrics=[ContextRelevance()])
+    >>> run.results[0].scores["context_relevance"].score, run.summary["context_relevance"].mean
+    (1.0, 1.0)
+
+    """
+    metrics = tuple(metrics) if metrics is not None else (ContextRelevance(), ContextRecall())
+    _check_metrics(metrics)
+    if isinstance(data, datasets.Dataset):
+        dataset = data
+    else:
+        needs = sorted({need for metric in metrics for need in metric.needs})
+        dataset = datasets.read(data, mapping=mapping, skip_bad_rows=skip_bad_rows, limit=limit, needs=needs)
+    chosen = load_judge(judge) if isinstance(judge, str) else judge
+    manifest = Manifest.of(chosen.identity, metrics, dataset)
+
+    start, before = time.monotonic(), (chosen.tokens.read, chosen.tokens.written)
+    with ExitStack() as stack:
+        writer = None
+        results: list[SampleResult] = []
+        if out is not None:
+            writer = stack.enter_context(recording(Path(out), manifest, dataset.samples, overwrite=overwrite))
+            results.extend(writer.kept)
+        waiting = dataset.samples[len(results) :]
+        for result in engine.run(waiting, metrics, chosen, listener=listener):
+            results.append(result)
+            if writer is not None:
+                writer.write(result)
+        finished = manifest.model_copy(
+            update={
+                "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+                "seconds": round(time.monotonic() - start, 1),
+                "tokens": {
+                    "read": chosen.tokens.read - before[0],
+                    "written": chosen.tokens.written - before[1],
+                    "samples": len(waiting),
+                },
+            }
+        )
+        run = Run(tuple(results), finished, Path(out) if out is not None else None)
+        if writer is not None:
+            writer.finish(run)
+    return run
+
+
+def _check_metrics(metrics: Sequence[Metric]) -> None:
+    if not metrics:
+        raise OptionError("No metrics were given.", hint="See `localscore metrics` for what there is.")
+    names = [metric.name for metric in metrics]
+    if len(set(names)) < len(names):
+        raise OptionError(f"A metric was given twice: {', '.join(names)}.")
+
+
+@dataclass(frozen=True)
+class _ContextOptions:
+    """Where a scorer's contexts come from, and its scale.
+
+    Raises:
+        OptionError: neither `context` nor `context_extractor`, an empty or wrong `context`, or a bad scale.
+
+    """
+
+    context: Sequence[str] | None = None
+    """A fixed list of contexts."""
+    context_extractor: ContextExtractor | None = None
+    """Called with a run's input and output."""
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.context is None and self.context_extractor is None:
+            raise OptionError(
+                "A scorer needs contexts.",
+                hint="Give context=[…] or context_extractor=function(input, output).",
+            )
+        if self.context is not None:
+            _checked_contexts(self.context, "context")
+            if not self.context:
+                raise OptionError("context is empty; expected at least one text.")
+
+
+@dataclass(frozen=True)
+class ContextRelevanceOptions(_ContextOptions):
+    """Options of `create_context_relevance_scorer`; the extractor wins over a fixed list."""
+
+    penalties: Penalties = field(default_factory=Penalties)
+
+
+@dataclass(frozen=True)
+class ContextRecallOptions(_ContextOptions):
+    """Options of `create_context_recall_scorer`.
+
+    Where both are given, the extractor is used only if a run's input and output are lists of messages.
+    """
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Scores one run of an agent at a time."""
+
+    metric: Metric
+    judge: Judge
+    contexts_of: Callable[[Any, Any], Sequence[str]]
+
+    def run(self, run: Mapping[str, Any]) -> ScoreResult:
+        """Score `{"input": …, "output": …, "groundTruth": …}`.
+
+        Input and output are texts, or messages: the first user message is the query, the first assistant
+        message the answer.
+
+        Raises:
+            OptionError: the run has no query, or the extractor returned something other than texts.
+
+        """
+        contexts = self.contexts_of(run.get("input"), run.get("output"))
+        truth = run.get("groundTruth", run.get("ground_truth"))
+        if truth is not None and not isinstance(truth, str):
+            raise OptionError(f"groundTruth is {type(truth).__name__}; expected a text.")
+        sample = Sample.from_run(run, contexts, ground_truth=truth)
+        [result] = engine.run([sample], [self.metric], self.judge)
+        return result.scores[self.metric.name]
+
+
+def create_context_relevance_scorer(*, model: Judge | str, options: ContextRelevanceOptions) -> Scorer:
+    """Return a scorer of context relevance.
+
+    Args:
+        model: a judge, or what `load_judge` takes.
+        options: contexts, penalties and scale.
+
+    >>> from localscore.judges.scripted import ScriptedJudge
+    >>> verdicts = {"relevance": {"level": "low"}, "usage": {"used": False}, "sufficiency": {"sufficient": True}}
+    >>> judge = ScriptedJudge(lambda inquiry: verdicts[inquiry.question])
+    >>> options = ContextRelevanceOptions(context=["Ann ran."], scale=10)
+    >>> create_context_relevance_scorer(model=judge, options=options).run({"input": "Who swam?", "output": "?"}).score
+    3.0
+
+    """
+
+    def contexts_of(input: Any, output: Any) -> Sequence[str]:
+        if options.context_extractor is not None:
+            return _extracted(options.context_extractor, input, output)
+        return options.context or ()
+
+    metric = ContextRelevance(scale=options.scale, penalties=options.penalties)
+    return Scorer(metric, _as_judge(model), contexts_of)
+
+
+def create_context_recall_scorer(*, model: Judge | str, options: ContextRecallOptions) -> Scorer:
+    """Return a scorer of context recall; see `create_context_relevance_scorer`."""
+
+    def contexts_of(input: Any, output: Any) -> Sequence[str]:
+        extractor = options.context_extractor
+        agent = has_messages(input) and has_messages(output)
+        if extractor is not None and (agent or options.context is None):
+            return _extracted(extractor, input, output)
+        return options.context or ()
+
+    return Scorer(ContextRecall(scale=options.scale), _as_judge(model), contexts_of)
+
+
+def _as_judge(model: Judge | str) -> Judge:
+    return load_judge(model) if isinstance(model, str) else model
+
+
+def _extracted(extractor: ContextExtractor, input: Any, output: Any) -> Sequence[str]:
+    return _checked_contexts(extractor(input, output) or (), "context_extractor's result")
+
+
+def _checked_contexts(contexts: object, name: str) -> Sequence[str]:
+    texts = list(contexts) if isinstance(contexts, list | tuple) else None
+    if texts is None or not all(isinstance(text, str) for text in texts):
+        raise OptionError(f"{name} is {contexts!r}; expected a list of texts.")
+    return texts

@@ -1,0 +1,16 @@
+"""The command line: read options, make one call, print. Data goes to stdout, talk to stderr.
+
+app.py      the commands' common ground: errors, exit status, consoles
+score.py    score, metrics
+explain.py  explain
+models.py   models list, pull, path, verify
+"""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line."""
+    from localscore.cli.app import run
+
+    run()

@@ -1,0 +1,80 @@
+"""The commands' common ground.
+
+Exit status: 0 done; 2 the command or the data was wrong; 3 finished, but some scores failed.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from localscore.errors import LocalscoreError
+
+WRONG, SOME_FAILED = 2, 3
+
+talk = Console(stderr=True, highlight=False)
+"""For people: progress, notes, errors."""
+
+app = typer.Typer(
+    name="localscore",
+    help="Score retrieval-augmented answers with open-weight judges, offline.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def data() -> Console:
+    """Return the console for results on stdout: as wide as the terminal, or wide enough for a file."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+
+
+def say(line: str) -> None:
+    """Say one line on stderr."""
+    talk.print(line, markup=False, soft_wrap=True)
+
+
+@app.callback(invoke_without_command=True)
+def _main(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as version_of
+
+        typer.echo(version_of("localscore"))
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+class _Talk(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
+
+
+def run() -> None:
+    """Run a command; an error on purpose becomes one message and exit status 2, without a traceback."""
+    from localscore.cli import explain, models, score  # noqa: F401  (they add their commands)
+
+    log = logging.getLogger("localscore")
+    log.setLevel(logging.INFO)
+    log.handlers = [_Talk()]
+    log.propagate = False
+    try:
+        app()
+    except LocalscoreError as error:
+        say(f"Error: {error.message}")
+        if error.hint:
+            say(error.hint)
+        sys.exit(WRONG)
+    except KeyboardInterrupt:
+        say("Stopped. What was judged is kept; the same command carries on.")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

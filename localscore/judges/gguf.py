@@ -1,0 +1,36 @@
+"""GGUF → a folder in the format of transformers, with the weights unpacked to safetensors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+from transformers.utils import logging as transformers_logging
+
+from localscore.errors import JudgeUnusable
+
+
+def convert(gguf: Path, folder: Path, dtype: torch.dtype) -> None:
+    """Unpack a GGUF file into `folder`, in the dtype that will be computed with.
+
+    Raises:
+        JudgeUnusable: transformers cannot read the file.
+
+    """
+    transformers_logging.disable_progress_bar()
+    transformers_logging.set_verbosity_error()
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name, local_files_only=True)
+        model = AutoModelForCausalLM.from_pretrained(
+            gguf.parent,
+            gguf_file=gguf.name,
+            dtype=dtype,
+            quantization_config=GgufConfig(dequantize=True),
+            local_files_only=True,
+        )
+    except (ValueError, OSError, KeyError, IndexError, RuntimeError) as error:
+        raise JudgeUnusable(f"{gguf} cannot be read as a GGUF model: {error}") from error
+    model.hf_quantizer = None  # its weights are plain numbers now and may be saved
+    tokenizer.save_pretrained(folder)
+    model.save_pretrained(folder)

@@ -1,0 +1,171 @@
+"""A card's name, a folder or a GGUF file → a judge. Nothing is downloaded here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+from localscore.errors import JudgeDamaged, JudgeUnusable, OptionError
+from localscore.judges import JudgeIdentity
+from localscore.judges.cards import find_card, unknown
+from localscore.judges.store import building, home, known_sha256, required
+
+if TYPE_CHECKING:
+    import torch
+
+    from localscore.judges.huggingface import HuggingFaceJudge
+
+log = logging.getLogger("localscore")
+
+Device = Literal["auto", "cpu", "cuda"]
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+
+OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+"""Set before anything heavy is imported, so that no library looks for a network."""
+
+_SOFTWARE = ("torch", "transformers", "outlines", "llguidance", "tokenizers")
+
+
+def load_judge(name: str | Path, *, device: Device = "auto", dtype: Dtype = "auto") -> HuggingFaceJudge:
+    """Return the judge of that name, ready to be asked; its weights are read with the first question.
+
+    Args:
+        name: a card (`localscore models list`), a folder in the Hugging Face format, or a `.gguf` file.
+        device: `auto` takes a GPU when there is one.
+        dtype: `auto` is float32 on a CPU; bfloat16 on a GPU that has it, else float16.
+
+    Raises:
+        UnknownJudge: there is no card, folder or file of that name.
+        JudgeMissing: the card's files are not on this machine; `localscore models pull` brings them.
+        JudgeDamaged: the files are not what the card says.
+        JudgeUnusable: no weights in safetensors or GGUF, or no chat template.
+        OptionError: a device that is not there, or an unknown dtype.
+
+    """
+    _check_option("device", device, Device)
+    _check_option("dtype", dtype, Dtype)
+    where, card_name = _located(str(name))
+    os.environ.update(OFFLINE)
+    from localscore.judges.huggingface import HuggingFaceJudge
+
+    chosen_device, chosen_dtype = _arithmetic(device, dtype)
+    hashes = _hashes(where)
+    folder = where
+    if where.suffix == ".gguf":
+        folder = _converted(where, hashes[where.name], chosen_dtype)
+    details = {
+        "card": card_name,
+        "files": hashes,
+        "device": chosen_device,
+        "dtype": str(chosen_dtype).removeprefix("torch."),
+        "software": {package: version(package) for package in _SOFTWARE},
+    }
+    made_of = json.dumps({key: value for key, value in details.items() if key != "card"}, sort_keys=True)
+    fingerprint = hashlib.sha256(made_of.encode()).hexdigest()
+    identity = JudgeIdentity(card_name or where.name, fingerprint, details)
+    judge = HuggingFaceJudge(folder, identity, device=chosen_device, dtype=chosen_dtype)
+    details["chat"] = {"before": judge.chat.frame.before, "after": judge.chat.frame.after}
+    return judge
+
+
+def _located(name: str) -> tuple[Path, str | None]:
+    """Return the folder or GGUF file of a judge, and its card's name if it has one."""
+    card = find_card(name)
+    if card is not None:
+        folder = required(card)
+        path = folder / card.gguf if card.gguf else folder
+        _check_card_hashes(path, {file.path: file.sha256 for file in card.files}, card.name)
+        return path, card.name
+    path = Path(name).expanduser()
+    if path.is_dir():
+        _check_folder(path)
+    elif not path.is_file():
+        raise unknown(name)
+    elif path.suffix != ".gguf":
+        raise JudgeUnusable(f"{path} is no judge.", hint="Give a card's name, a folder, or a .gguf file.")
+    elif not _begins_with(path, b"GGUF"):
+        raise JudgeUnusable(f"{path} is not a GGUF file: it does not begin with 'GGUF'.")
+    return path, None
+
+
+def _begins_with(path: Path, start: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(start)) == start
+
+
+def _check_folder(folder: Path) -> None:
+    hint = "Give a folder with config.json, tokenizer.json and *.safetensors, as transformers saves it."
+    if not (folder / "config.json").is_file():
+        raise JudgeUnusable(f"{folder} has no config.json.", hint=hint)
+    if not list(folder.glob("*.safetensors")):
+        others = sorted(
+            p.name for pattern in ("*.bin", "*.pt", "*.pth", "*.ckpt") for p in folder.glob(pattern)
+        )
+        found = f"; {', '.join(others)} may run code when read and is refused" if others else ""
+        raise JudgeUnusable(f"{folder} has no weights in safetensors{found}.", hint=hint)
+    if not (folder / "tokenizer.json").is_file():
+        raise JudgeUnusable(f"{folder} has no tokenizer.json.", hint=hint)
+
+
+def _check_card_hashes(path: Path, expected: dict[str, str | None], card: str) -> None:
+    for name, found in _hashes(path).items():
+        if expected.get(name) not in (None, found):
+            raise JudgeDamaged(
+                f"{name} is not the file of the card {card!r}: its sha256 is {found}, expected {expected[name]}.",
+                hint=f"See: localscore models verify {card}",
+            )
+
+
+def _hashes(where: Path) -> dict[str, str]:
+    """Return the sha256 of every file that has a say in a judge's verdicts, by name."""
+    if where.is_file():
+        return {where.name: known_sha256(where)}
+    kinds = ("*.safetensors", "*.json", "*.jinja", "*.model")
+    paths = sorted(path for kind in kinds for path in where.glob(kind))
+    return {path.name: known_sha256(path) for path in paths}
+
+
+def _arithmetic(device: Device, dtype: Dtype) -> tuple[str, torch.dtype]:
+    import torch
+
+    there = torch.cuda.is_available()
+    if device == "cuda" and not there:
+        raise OptionError("There is no CUDA device here.", hint="Use --device cpu, or auto.")
+    chosen = "cuda" if there and device != "cpu" else "cpu"
+    if dtype != "auto":
+        return chosen, getattr(torch, dtype)
+    if chosen == "cpu":
+        return chosen, torch.float32
+    return chosen, torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+
+
+def _converted(gguf: Path, sha256: str, dtype: torch.dtype) -> Path:
+    """Return a folder with a GGUF file's model in safetensors, converting it the first time."""
+    from localscore.judges.gguf import convert
+
+    name = f"{sha256[:16]}-{str(dtype).removeprefix('torch.')}"
+    folder = home() / "converted" / name
+    with building(folder) as partial:
+        if partial is not None:
+            log.info(
+                "Converting %s to safetensors, once; this takes a minute or so for 1.5B parameters.",
+                gguf.name,
+            )
+            convert(gguf, partial, dtype)
+    return folder
+
+
+def _check_option(name: str, value: str, allowed: object) -> None:
+    if value not in get_args(allowed):
+        raise OptionError(f"{name} is {value!r}; expected one of {', '.join(get_args(allowed))}.")

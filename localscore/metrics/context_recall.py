@@ -1,0 +1,82 @@
+"""Context recall: what to ask, and which scoring function gets it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from localscore import inquiries
+from localscore.metrics.base import Answered, Metric, Plan, ask_each
+from localscore.results import ClaimVerdict, Findings, Quote, ScoreResult
+from localscore.samples import Sample
+from localscore.scoring import context_recall, no_ground_truth, nothing_retrieved
+from localscore.texts import meaningful, pieces
+from localscore.verdicts import Attribution
+
+
+@dataclass(frozen=True)
+class ContextRecall(Metric):
+    """How much of a trusted reference answer could be found in what was retrieved?
+
+    The ground truth is split into atomic claims; each is attributed to the contexts or not, and a supported one
+    gets the sentence that supports it best. The system's answer is not looked at.
+
+    >>> ContextRecall(scale=10).parameters
+    {'scale': 10}
+    """
+
+    name: ClassVar[str] = "context_recall"
+
+    def plan(self, sample: Sample) -> Plan[ScoreResult]:
+        """Ask about a sample, and score what the judge says."""
+        if sample.ground_truth is None or not sample.ground_truth.strip():
+            return no_ground_truth()
+        if not sample.contexts:
+            return nothing_retrieved()
+
+        claims = yield from _claims(sample.ground_truth)
+        attributions, quotes = yield from _attributed(claims, sample.contexts)
+        supported = [answer.verdict.supported for answer in attributions]
+        result = context_recall(
+            supported,
+            scale=self.scale,
+            claims=claims,
+            evidence=quotes,
+            probabilities=[answer.probabilities["true"] for answer in attributions],
+        )
+        found = tuple(
+            ClaimVerdict(
+                text=claim,
+                supported=answer.verdict.supported,
+                probability=answer.probability,
+                evidence=quote,
+            )
+            for claim, answer, quote in zip(claims, attributions, quotes, strict=True)
+        )
+        return result.model_copy(update={"findings": Findings(claims=found)})
+
+
+def _claims(text: str) -> Plan[tuple[str, ...]]:
+    """Ask for the atomic claims of a text, piece by piece, without repeats."""
+    answers = yield from ask_each(inquiries.claims(piece) for piece in pieces(text))
+    return meaningful(claim for answer in answers for claim in answer.verdict.claims)
+
+
+def _attributed(
+    claims: tuple[str, ...], contexts: tuple[str, ...]
+) -> Plan[tuple[list[Answered[Attribution]], list[Quote | None]]]:
+    """Ask whether the contexts support each claim, then for the evidence of those they do."""
+    numbered = inquiries.numbered_sentences(contexts)
+    if not numbered:
+        return [_UNSUPPORTED] * len(claims), [None] * len(claims)
+    attributions = yield from ask_each(inquiries.attribution(claim, contexts) for claim in claims)
+    supported = [i for i, answer in enumerate(attributions) if answer.verdict.supported]
+    chosen = yield from ask_each(inquiries.evidence(claims[i], contexts) for i in supported)
+    quotes: list[Quote | None] = [None] * len(claims)
+    for i, answer in zip(supported, chosen, strict=True):
+        sentence = numbered[answer.verdict.sentence - 1]
+        quotes[i] = Quote(context=sentence.context, quote=sentence.text, probability=answer.probability)
+    return attributions, quotes
+
+
+_UNSUPPORTED = Answered(Attribution(supported=False), {"true": 0.0, "false": 1.0})

@@ -1,0 +1,92 @@
+"""Context relevance: what to ask, and which scoring function gets it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from localscore import inquiries
+from localscore.inquiries import Inquiry
+from localscore.metrics.base import Answered, Metric, Plan, ask, ask_each
+from localscore.results import ContextVerdict, Findings, ScoreResult, SufficiencyVerdict
+from localscore.samples import Sample
+from localscore.scoring import Penalties, context_relevance
+from localscore.texts import meaningful
+from localscore.verdicts import Relevance, Usage
+
+
+@dataclass(frozen=True)
+class ContextRelevance(Metric):
+    """How relevant and useful was the context that the answer was built from?
+
+    Each context is judged by itself, for its level and for whether the answer draws on it. Missing items are
+    asked for only after the judge has decided that the contexts together do not suffice.
+
+    >>> ContextRelevance(scale=10, penalties=Penalties(missing_context_per_item=0.1)).parameters["scale"]
+    10
+    """
+
+    name: ClassVar[str] = "context_relevance"
+    needs: ClassVar[tuple[str, ...]] = ("answer",)
+
+    penalties: Penalties = field(default_factory=Penalties)
+
+    def plan(self, sample: Sample) -> Plan[ScoreResult]:
+        """Ask about a sample, and score what the judge says."""
+        contexts = sample.contexts
+        if not contexts:
+            return context_relevance([], [], [], penalties=self.penalties, scale=self.scale)
+
+        answer = sample.answer or ""
+        levels, used = yield from self._each_context(sample.query, contexts, answer)
+        sufficiency = yield from ask(inquiries.sufficiency(sample.query, contexts))
+        missing: tuple[str, ...] = ()
+        if not sufficiency.verdict.sufficient:
+            named = yield from ask(inquiries.missing_context(sample.query, contexts))
+            missing = meaningful(named.verdict.missing)
+
+        result = context_relevance(
+            [level.verdict.level for level in levels],
+            [use.verdict.used for use in used],
+            missing,
+            penalties=self.penalties,
+            scale=self.scale,
+            level_probabilities=[level.probabilities for level in levels],
+            used_probabilities=[use.probabilities for use in used],
+        )
+        found = tuple(
+            ContextVerdict(
+                index=i,
+                level=level.verdict.level,
+                used=use.verdict.used,
+                probabilities={"level": dict(level.probabilities), "used": dict(use.probabilities)},
+            )
+            for i, (level, use) in enumerate(zip(levels, used, strict=True))
+        )
+        enough = SufficiencyVerdict(
+            sufficient=sufficiency.verdict.sufficient, probability=sufficiency.probability
+        )
+        findings = Findings(contexts=found, sufficiency=enough, missing=missing)
+        return result.model_copy(update={"findings": findings})
+
+    @staticmethod
+    def _each_context(
+        query: str, contexts: tuple[str, ...], answer: str
+    ) -> Plan[tuple[list[Answered[Relevance]], list[Answered[Usage]]]]:
+        """Ask for level and usage of every context; blank texts need no judge.
+
+        Both go in one round, so that a context is read once for its two questions.
+        """
+        told = [i for i, context in enumerate(contexts) if context.strip()]
+        asked: list[Inquiry[Any]] = [inquiries.relevance(query, contexts[i]) for i in told]
+        if answer.strip():
+            asked += [inquiries.usage(query, contexts[i], answer) for i in told]
+        verdicts = yield from ask_each(asked)
+        level_of = dict(zip(told, verdicts, strict=False))
+        usage_of = dict(zip(told, verdicts[len(told) :], strict=False))
+        every = range(len(contexts))
+        return [level_of.get(i, _IRRELEVANT) for i in every], [usage_of.get(i, _UNUSED) for i in every]
+
+
+_IRRELEVANT = Answered(Relevance(level="none"), {"high": 0.0, "medium": 0.0, "low": 0.0, "none": 1.0})
+_UNUSED = Answered(Usage(used=False), {"true": 0.0, "false": 1.0})

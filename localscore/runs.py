@@ -1,0 +1,261 @@
+"""Writes and reads a run folder: `run.json` (manifest), `results.jsonl` (a line a sample), `summary.json`.
+
+Lines are written as samples are finished. The same command on the same folder carries on after the last whole
+line; a folder that holds another run is refused. Times and dates are in the manifest only, so that equal runs
+have equal results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from localscore.datasets import Dataset
+from localscore.errors import RunError
+from localscore.inquiries import prompts_hash
+from localscore.judges import JudgeIdentity
+from localscore.metrics import METRICS, Metric
+from localscore.results import SampleResult
+from localscore.samples import Sample
+from localscore.scoring import Penalties
+from localscore.summary import MetricSummary, summarise
+
+MANIFEST, RESULTS, SUMMARY = "run.json", "results.jsonl", "summary.json"
+
+PACKAGES = (
+    "localscore",
+    "torch",
+    "transformers",
+    "outlines",
+    "llguidance",
+    "pydantic",
+    "sentencex",
+    "tokenizers",
+)
+
+
+class Manifest(BaseModel):
+    """What a run was: who judged what, how, and when."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    identity: str
+    """A hash of judge, prompts and metrics: runs of one identity can be carried on and compared."""
+    judge: dict[str, Any]
+    """Name, fingerprint, and what that was made of: files with their sha256, device, dtype, chat template."""
+    prompts: str
+    """The sha256 of the wording of all questions."""
+    metrics: list[dict[str, Any]]
+    dataset: dict[str, Any]
+    versions: dict[str, str]
+    machine: str
+    started: str
+    finished: str | None = None
+    seconds: float | None = None
+    tokens: dict[str, int] | None = None
+    """Tokens that the judge read and wrote in the last sitting, and how many samples they were for."""
+
+    @classmethod
+    def of(cls, identity: JudgeIdentity, metrics: Sequence[Metric], dataset: Dataset) -> Manifest:
+        """Return the manifest of a run that starts now."""
+        told = [{"name": metric.name, **metric.parameters} for metric in metrics]
+        same = json.dumps([identity.fingerprint, prompts_hash(), told], sort_keys=True)
+        return cls(
+            identity=hashlib.sha256(same.encode()).hexdigest(),
+            judge={"name": identity.name, "fingerprint": identity.fingerprint, **identity.details},
+            prompts=prompts_hash(),
+            metrics=told,
+            dataset={
+                "source": dataset.source,
+                "sha256": dataset.sha256,
+                "samples": len(dataset.samples),
+                "columns": dict(dataset.columns),
+                "left_out": list(dataset.complaints),
+                "options": dict(dataset.options),
+            },
+            versions={name: _version(name) for name in PACKAGES} | {"python": platform.python_version()},
+            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+            started=_now(),
+        )
+
+
+@dataclass(frozen=True)
+class Run:
+    """The results of scoring some samples, and their manifest."""
+
+    results: tuple[SampleResult, ...]
+    manifest: Manifest
+    folder: Path | None = None
+
+    @property
+    def summary(self) -> dict[str, MetricSummary]:
+        """Means and counts per metric."""
+        return summarise(self.results)
+
+    @property
+    def failed(self) -> int:
+        """How many scores could not be had."""
+        return sum(summary.failed for summary in self.summary.values())
+
+    def metrics(self) -> list[Metric]:
+        """Return the metrics that scored this run."""
+        return [metric_from(told) for told in self.manifest.metrics]
+
+
+def metric_from(told: dict[str, Any]) -> Metric:
+    """Return the metric that a manifest describes."""
+    fields = {key: value for key, value in told.items() if key != "name"}
+    if "penalties" in fields:
+        fields["penalties"] = Penalties(**fields["penalties"])
+    return METRICS[told["name"]](**fields)
+
+
+class RunWriter:
+    """Writes a run folder line by line; see `recording`."""
+
+    def __init__(self, folder: Path, manifest: Manifest, kept: list[SampleResult]) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.kept = kept
+        """The results that an earlier sitting has written."""
+        self._lines = (folder / RESULTS).open("ab")
+
+    def write(self, result: SampleResult) -> None:
+        """Append one result; it is on its way to the disk when this returns."""
+        self._lines.write(result.model_dump_json().encode() + b"\n")
+        self._lines.flush()
+
+    def finish(self, run: Run) -> None:
+        """Write summary and manifest, each whole or not at all."""
+        summary = {name: told.model_dump() for name, told in run.summary.items()}
+        _write_whole(self.folder / SUMMARY, json.dumps(summary, indent=2))
+        _write_whole(self.folder / MANIFEST, run.manifest.model_dump_json(indent=2))
+
+    def close(self) -> None:
+        """Close the results file."""
+        self._lines.close()
+
+
+@contextmanager
+def recording(
+    folder: Path, manifest: Manifest, samples: Sequence[Sample], *, overwrite: bool = False
+) -> Iterator[RunWriter]:
+    """Open a run folder for writing, keeping the results that are already in it.
+
+    Raises:
+        RunError: the folder cannot be written, or holds another run and `overwrite` is not given.
+
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        kept = [] if overwrite else _kept(folder, manifest, samples)
+        _cut_results(folder, kept)
+        _write_whole(folder / MANIFEST, manifest.model_dump_json(indent=2))
+        (folder / SUMMARY).unlink(missing_ok=True)
+        writer = RunWriter(folder, manifest, kept)
+    except OSError as error:
+        raise RunError(f"The run folder {str(folder)!r} cannot be written: {error}") from error
+    try:
+        yield writer
+    finally:
+        writer.close()
+
+
+def load_run(folder: str | Path) -> Run:
+    """Read a run folder.
+
+    Raises:
+        RunError: the folder is not a run, or one of its lines cannot be read.
+
+    """
+    folder = Path(folder)
+    try:
+        manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+        lines = list(_whole_lines(folder / RESULTS))
+    except FileNotFoundError as error:
+        raise RunError(f"{str(folder)!r} is not a run folder: {error.filename} is not there.") from None
+    except (OSError, ValidationError) as error:
+        raise RunError(f"{str(folder / MANIFEST)!r} cannot be read: {error}") from None
+    results = [_result(line, folder / RESULTS, number) for number, line in enumerate(lines, 1)]
+    return Run(tuple(results), manifest, folder)
+
+
+def _kept(folder: Path, manifest: Manifest, samples: Sequence[Sample]) -> list[SampleResult]:
+    """Return the results already in a folder that this run would give again."""
+    hint = "Choose another --out, or pass --overwrite to score everything again."
+    if not (folder / MANIFEST).exists():
+        if (folder / RESULTS).exists():
+            raise RunError(f"{str(folder)!r} holds results without a manifest.", hint=hint)
+        return []
+    earlier = load_run(folder)
+    if earlier.manifest.identity != manifest.identity:
+        raise RunError(
+            f"{str(folder)!r} holds a run with {_difference(earlier.manifest, manifest)}.", hint=hint
+        )
+    if len(earlier.results) > len(samples):
+        raise RunError(
+            f"{str(folder)!r} holds {len(earlier.results)} results; this run has {len(samples)} samples.",
+            hint=hint,
+        )
+    for result, sample in zip(earlier.results, samples, strict=False):
+        if result.sample.model_dump_json() != sample.model_dump_json():
+            raise RunError(
+                f"{str(folder)!r} holds a run of other data: sample {result.id!r} differs.", hint=hint
+            )
+    return list(earlier.results)
+
+
+def _difference(earlier: Manifest, now: Manifest) -> str:
+    if earlier.judge.get("fingerprint") != now.judge.get("fingerprint"):
+        return f"another judge ({earlier.judge.get('name')})"
+    return "other prompts" if earlier.prompts != now.prompts else "other metrics or options"
+
+
+def _cut_results(folder: Path, kept: Sequence[SampleResult]) -> None:
+    """Leave exactly the kept results in the file; a line that was cut in the middle goes."""
+    path = folder / RESULTS
+    whole = sum(len(line) + 1 for line in _whole_lines(path)) if kept else 0
+    with path.open("ab") as file:
+        file.truncate(whole)
+
+
+def _whole_lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        yield from (line[:-1] for line in file if line.endswith(b"\n"))
+
+
+def _result(line: bytes, path: Path, number: int) -> SampleResult:
+    try:
+        return SampleResult.model_validate_json(line)
+    except ValidationError as error:
+        raise RunError(
+            f"{path}:{number}: not a results line of this version of localscore: {error}"
+        ) from None
+
+
+def _write_whole(path: Path, text: str) -> None:
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
