@@ -222,6 +222,11 @@ def test_a_mapping_from_an_unknown_column_is_refused_with_the_columns_there_are(
     assert "a, contexts, query" in caught.value.hint
 
 
+def test_a_mapping_of_two_columns_to_one_field_is_refused() -> None:
+    with pytest.raises(OptionError, match="query"):
+        recognise([{"a": "q", "b": "q", "contexts": []}], {"a": "query", "b": "query"})
+
+
 def test_a_mapped_column_may_be_in_only_some_rows() -> None:
     rows = [{"query": "q", "contexts": []}, {"query": "q", "contexts": [], "gold": "g"}]
     assert recognise(rows, {"gold": "ground_truth"})["ground_truth"] == "gold"

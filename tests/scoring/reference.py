@@ -15,17 +15,13 @@ WEIGHTS = {
 
 
 def relevance(
-    levels: Sequence[str],
-    used: Sequence[bool],
-    missing: int,
-    unused_high: Fraction,
-    item: Fraction,
-    most: Fraction,
+    levels: Sequence[str], used: Sequence[bool], missing: int, penalties: tuple[Fraction, Fraction, Fraction]
 ) -> Fraction:
+    per_unused, per_item, most = penalties
     base = sum(WEIGHTS[level] for level in levels) / Fraction(len(levels))
     unused = sum(level == "high" and not use for level, use in zip(levels, used, strict=True))
-    usage_penalty = unused * unused_high
-    missing_penalty = min(missing * item, most)
+    usage_penalty = unused * per_unused
+    missing_penalty = min(missing * per_item, most)
     return max(Fraction(0), base - usage_penalty - missing_penalty)
 
 
