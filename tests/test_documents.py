@@ -1,0 +1,57 @@
+"""What the documents say is what the program does."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import localscore as ls
+from localscore.samples import Sample
+from localscore.scoring import context_recall, context_relevance
+from tests.conftest import scripted
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
+EXAMPLES = [json.loads(line) for line in (ROOT / "examples" / "rag.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_the_readmes_python_runs(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [row] = re.findall(r"^```json\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
+    (tmp_path / "rag.jsonl").write_text(row)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(ls, "load_judge", lambda name: scripted())
+    exec(compile(block, "README.md", "exec"), {})
+
+
+def test_the_readme_has_python() -> None:
+    assert len(BLOCKS) == 2
+
+
+@pytest.mark.parametrize("name", re.findall(r"scripts/(\w+)", README + (ROOT / "CONTRIBUTING.md").read_text()))
+def test_the_scripts_that_are_named_are_there(name: str) -> None:
+    assert (ROOT / "scripts" / name).stat().st_mode & 0o100
+
+
+@pytest.mark.parametrize("row", EXAMPLES, ids=lambda row: row["id"])
+def test_an_example_has_a_verdict_of_a_person_for_each_context(row: dict[str, object]) -> None:
+    sample = Sample.from_row(
+        row, default_id="", names={name: name for name in ("id", "query", "contexts", "answer", "ground_truth")}
+    )
+    person = sample.metadata["person"]
+    assert len(person["levels"]) == len(person["used"]) == len(sample.contexts)
+    assert context_relevance(person["levels"], person["used"], person["missing"]).score is not None
+    claims = [claim["supported"] for claim in person["claims"]]
+    assert bool(claims) == (sample.ground_truth is not None)
+    assert context_recall(claims).score is not None
+
+
+def test_there_are_a_dozen_examples_of_many_kinds() -> None:
+    assert len(EXAMPLES) == 12
+    assert sum("ground_truth" not in row for row in EXAMPLES) == 1
+    assert sum(row["contexts"] == [] for row in EXAMPLES) == 1
+    assert any("marché" in row["query"] for row in EXAMPLES)

@@ -1,0 +1,63 @@
+"""Imports point down, and only the judges import what is heavy."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import localscore
+
+PACKAGE = Path(localscore.__file__).parent
+LAYERS = [
+    {"errors", "texts"},
+    {"verdicts", "samples"},
+    {"inquiries", "results"},
+    {"scoring"},
+    {"metrics"},
+    {"judges"},
+    {"engine", "datasets", "summary"},
+    {"replay", "runs"},
+    {"api", "reports"},
+    {"cli", "__init__", "__main__"},
+]
+HEAVY = {"torch", "transformers", "outlines", "llguidance", "tokenizers", "safetensors"}
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def layer(name: str) -> int:
+    return next(number for number, names in enumerate(LAYERS) if name in names)
+
+
+def room(path: Path) -> str:
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_down(path: Path) -> None:
+    own = room(path)
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] == "localscore" and len(parts) > 1 and (PACKAGE / parts[1]).with_suffix("").name != own:
+            target = parts[1]
+            if (PACKAGE / target).is_dir() or (PACKAGE / f"{target}.py").is_file():
+                assert layer(target) <= layer(own), f"{own} imports {target}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_the_judges_import_what_is_heavy(path: Path) -> None:
+    heavy = {name.split(".")[0] for name in imports(path)} & HEAVY
+    assert not heavy or room(path) == "judges"
