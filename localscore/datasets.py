@@ -63,22 +63,21 @@ def read(
     >>> dataset = read([{"question": "Who ran?", "contexts": ["Ann ran."], "answer": "Ann."}])
     >>> dataset.samples[0].query, dict(dataset.columns)["query"]
     ('Who ran?', 'question')
-
     """
-    complaints: list[str] = []
     source = str(data) if isinstance(data, str | Path) else "rows"
-    parsed = (
-        _file_rows(source, complaints) if isinstance(data, str | Path) else _memory_rows(data, complaints)
-    )
-    rows = list(parsed)
-    if not rows and not complaints:
+    rows = list(_file_rows(source) if isinstance(data, str | Path) else _memory_rows(data))
+    if not rows:
         raise DataError(f"{source} holds no rows.", hint="Expected one JSON object a line.")
-    columns = recognise([row.columns for row in rows], mapping)
+    columns = recognise([row.columns for row in rows if isinstance(row, _Row)], mapping)
+    complaints: list[str] = []
     samples: dict[str, Sample] = {}
     lines: dict[str, int] = {}
     for row in rows:
         if limit is not None and len(samples) >= limit:
             break
+        if isinstance(row, str):
+            complaints.append(row)
+            continue
         try:
             sample = Sample.from_row(row.columns, default_id=str(row.line), names=columns, needs=needs)
         except RowError as error:
@@ -103,7 +102,8 @@ def _refuse(source: str, complaints: list[str], skip_bad_rows: bool) -> NoReturn
     raise DataError(f"{source} cannot be read ({rows}):", complaints, hint=hint)
 
 
-def _file_rows(source: str, complaints: list[str]) -> Iterator[_Row]:
+def _file_rows(source: str) -> Iterator[_Row | str]:
+    """Yield the rows of a file in order, and in place of each that cannot be read the complaint about it."""
     if source == STDIN:
         name, content = "<stdin>", sys.stdin.buffer.read()
     else:
@@ -120,34 +120,34 @@ def _file_rows(source: str, complaints: list[str]) -> Iterator[_Row]:
         try:
             text = raw.decode("utf-8").strip()
         except UnicodeDecodeError as error:
-            complaints.append(f"{where}: byte {error.start + 1} is not UTF-8")
+            yield f"{where}: byte {error.start + 1} is not UTF-8"
             continue
         if not text:
             continue
         try:
             row = json.loads(text, parse_constant=_no_constant)
         except json.JSONDecodeError as error:
-            complaints.append(f"{where}: not JSON at column {error.colno}: {error.msg}")
+            yield f"{where}: not JSON at column {error.colno}: {error.msg}"
         except (ValueError, RecursionError) as error:
-            complaints.append(f"{where}: not JSON: {error}")
+            yield f"{where}: not JSON: {error}"
         else:
             if isinstance(row, dict):
                 yield _Row(where, number, row)
             else:
-                complaints.append(f"{where}: is {type(row).__name__}; expected an object")
+                yield f"{where}: is {type(row).__name__}; expected an object"
 
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _memory_rows(data: Iterable[Mapping[str, Any]], complaints: list[str]) -> Iterator[_Row]:
+def _memory_rows(data: Iterable[Mapping[str, Any]]) -> Iterator[_Row | str]:
     for number, row in enumerate(data, 1):
         where = f"row {number}"
         if isinstance(row, Mapping):
             yield _Row(where, number, dict(row))
         else:
-            complaints.append(f"{where}: is {type(row).__name__}; expected a mapping")
+            yield f"{where}: is {type(row).__name__}; expected a mapping"
 
 
 def _hash(samples: Iterable[Sample]) -> str:

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic_core import PydanticSerializationError
 
 from localscore.errors import OptionError
 
@@ -31,19 +32,30 @@ ALIASES: dict[str, tuple[str, ...]] = {
 _ROLES = {"query": "user", "answer": "assistant"}
 
 
+def _valid_unicode(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"is a text that is not valid Unicode (character {error.start + 1})") from None
+    return text
+
+
+Text = Annotated[str, AfterValidator(_valid_unicode)]
+
+
 class Sample(BaseModel):
     """One row to score."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    id: str
+    id: Text
     """Unique in its file; the line number where the row has none."""
-    query: str
-    contexts: tuple[str, ...]
+    query: Text
+    contexts: tuple[Text, ...]
     """What the retriever returned, in its order."""
-    answer: str | None = None
+    answer: Text | None = None
     """What the system said."""
-    ground_truth: str | None = None
+    ground_truth: Text | None = None
     """A trusted reference answer."""
     metadata: dict[str, Any] = {}
     """The row's other columns, kept as they are."""
@@ -93,7 +105,7 @@ class Sample(BaseModel):
                 fields[field] = _message_text(value, _ROLES[field]) if field in _ROLES else value
         if isinstance(fields["id"], int) and not isinstance(fields["id"], bool):
             fields["id"] = str(fields["id"])
-        taken = {name.split(".")[0] for name in names.values()}
+        taken = {name if name in row else name.split(".")[0] for name in names.values()}
         fields["metadata"] = {key: value for key, value in row.items() if key not in taken}
         problems = [_missing(field, row) for field in needs if fields.get(field) is None]
         try:
@@ -102,6 +114,10 @@ class Sample(BaseModel):
             problems.extend(_told(detail, names, row) for detail in error.errors())
         if problems:
             raise RowError(problems)
+        try:
+            sample.model_dump_json()
+        except PydanticSerializationError as error:
+            raise RowError([f"its other columns cannot be written as JSON: {error}"]) from None
         return sample
 
     @classmethod
@@ -127,13 +143,17 @@ class Sample(BaseModel):
             raise OptionError("The run's input has no user message with text.", hint=_RUN_HINT)
         if answer is not None and not isinstance(answer, str):
             raise OptionError("The run's output has no assistant message with text.", hint=_RUN_HINT)
-        return cls(
-            id=str(run.get("runId", run.get("id", "1"))),
-            query=query,
-            contexts=tuple(contexts),
-            answer=answer,
-            ground_truth=ground_truth,
-        )
+        try:
+            return cls(
+                id=str(run.get("runId") or run.get("id") or "1"),
+                query=query,
+                contexts=tuple(contexts),
+                answer=answer,
+                ground_truth=ground_truth,
+            )
+        except ValidationError as error:
+            names = {name: name for name in ALIASES}
+            raise OptionError("; ".join(_told(detail, names, run) for detail in error.errors())) from None
 
 
 _RUN_HINT = (
@@ -170,6 +190,10 @@ def recognise(rows: Iterable[Mapping[str, Any]], mapping: Mapping[str, str] | No
     rows = list(rows)
     names: dict[str, str] = {}
     for theirs, ours in (mapping or {}).items():
+        if ours in names:
+            raise OptionError(
+                f"--map: {names[ours]!r} and {theirs!r} are both mapped to {ours!r}; expected one."
+            )
         if ours not in ALIASES:
             raise OptionError(
                 f"--map {theirs}={ours}: there is no field {ours!r}.",
@@ -232,12 +256,19 @@ def _role(message: object) -> str | None:
     return message.get("role") if isinstance(message, Mapping) else None
 
 
+class _NoText:
+    """Messages without a text of the role that was looked for."""
+
+    def __init__(self, role: str) -> None:
+        self.role = role
+
+
 def _message_text(value: object, role: str) -> object:
-    """Return the text of the first message of a role; anything that is not a list of messages as it is."""
+    """Return the text of the first message of a role; what is not a list of messages as it is."""
     if not isinstance(value, list):
         return value
-    message = next((m for m in value if _role(m) == role), None)
-    return _content_text(message) if message is not None else None
+    text = _content_text(next((message for message in value if _role(message) == role), None))
+    return text if text is not None else _NoText(role)
 
 
 def _content_text(content: object) -> str | None:
@@ -248,8 +279,11 @@ def _content_text(content: object) -> str | None:
         texts = [part for part in map(_part_text, content) if part is not None]
         return texts[-1] if texts else None
     if isinstance(content, Mapping):
-        found = (_content_text(content[key]) for key in ("content", "text", "parts") if key in content)
-        return next((text for text in found if text is not None), None)
+        found = [_content_text(content[key]) for key in ("content", "text", "parts") if key in content]
+        texts = [text for text in found if text is not None]
+        return next(
+            filter(None, texts), texts[0] if texts else None
+        )  # an empty `content` gives way to `parts`
     return None
 
 
@@ -280,8 +314,10 @@ def _told(detail: Any, names: Mapping[str, str], row: Mapping[str, Any]) -> str:
 
 
 def _kind(value: object) -> str:
+    if isinstance(value, _NoText):
+        return f"without a message of the {value.role} that has text"
     kinds = {
-        str: "a text that is not valid Unicode",
+        str: "a text",
         bool: "true or false",
         dict: "an object",
         list: "a list",

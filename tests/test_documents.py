@@ -32,7 +32,9 @@ def test_the_readme_has_python() -> None:
     assert len(BLOCKS) == 2
 
 
-@pytest.mark.parametrize("name", re.findall(r"scripts/(\w+)", README + (ROOT / "CONTRIBUTING.md").read_text()))
+@pytest.mark.parametrize(
+    "name", re.findall(r"scripts/(\w+)", README + (ROOT / "CONTRIBUTING.md").read_text())
+)
 def test_the_scripts_that_are_named_are_there(name: str) -> None:
     assert (ROOT / "scripts" / name).stat().st_mode & 0o100
 
@@ -40,7 +42,9 @@ def test_the_scripts_that_are_named_are_there(name: str) -> None:
 @pytest.mark.parametrize("row", EXAMPLES, ids=lambda row: row["id"])
 def test_an_example_has_a_verdict_of_a_person_for_each_context(row: dict[str, object]) -> None:
     sample = Sample.from_row(
-        row, default_id="", names={name: name for name in ("id", "query", "contexts", "answer", "ground_truth")}
+        row,
+        default_id="",
+        names={name: name for name in ("id", "query", "contexts", "answer", "ground_truth")},
     )
     person = sample.metadata["person"]
     assert len(person["levels"]) == len(person["used"]) == len(sample.contexts)

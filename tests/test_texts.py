@@ -41,7 +41,7 @@ def ink(*parts: str) -> str:
         ("No full stop", ("No full stop",)),
         ("  Ann ran.  Bob swam! ", ("Ann ran.", "Bob swam!")),
         ("Dr. Ito built it. It is 3.5 m long.", ("Dr. Ito built it.", "It is 3.5 m long.")),
-        ("- a\n- b\r\n\r\n| c |", ("- a", "- b", "| c |")),
+        ("Ann ran\nand swam\r\n\r\n| a | b |", ("Ann ran", "and swam", "| a | b |")),
         ("Кто это? Это Анна.", ("Кто это?", "Это Анна.")),
     ],
 )

@@ -62,7 +62,7 @@ def load_judge(name: str | Path, *, device: Device = "auto", dtype: Dtype = "aut
     chosen_device, chosen_dtype = _arithmetic(device, dtype)
     hashes = _hashes(where)
     folder = where
-    if where.suffix == ".gguf":
+    if where.is_file():
         folder = _converted(where, hashes[where.name], chosen_dtype)
     details = {
         "card": card_name,
@@ -81,6 +81,8 @@ def load_judge(name: str | Path, *, device: Device = "auto", dtype: Dtype = "aut
 
 def _located(name: str) -> tuple[Path, str | None]:
     """Return the folder or GGUF file of a judge, and its card's name if it has one."""
+    if not name.strip():
+        raise unknown(name)
     card = find_card(name)
     if card is not None:
         folder = required(card)

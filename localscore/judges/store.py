@@ -22,7 +22,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -127,9 +127,11 @@ def _download(card: Card, source: Source, partial: Path, tell: Callable[[str], N
         ways["hub"] = lambda: _from_hub(card, partial, tell)
     if card.index is not None and source in ("auto", "index"):
         ways["index"] = lambda: _from_index(card, partial, tell)
+    by_hand = f"copy its files to {judge_folder(card)}"
     if not ways:
         have = [name for name, way in (("hub", card.hub), ("index", card.index)) if way is not None]
-        raise DownloadFailed(f"{card.name} cannot be had from the {source}.", hint=f"Use --from {have[0]}.")
+        hint = f"Use --from {have[0]}." if have else f"Its card names no source; {by_hand}."
+        raise DownloadFailed(f"{card.name} cannot be had from the {source}.", hint=hint)
     problems: list[str] = []
     for name, way in ways.items():
         try:
@@ -141,7 +143,7 @@ def _download(card: Card, source: Source, partial: Path, tell: Callable[[str], N
             return
     raise DownloadFailed(
         f"{card.name} could not be downloaded. " + " ".join(problems),
-        hint=f"Check the connection and try again, or copy its files to {judge_folder(card)}.",
+        hint=f"Check the connection and try again, or {by_hand}.",
     )
 
 
@@ -215,15 +217,17 @@ def _members(wheel: Path, pattern: str) -> Iterator[Any]:
 
 
 def _checked(path: Path, file: CardFile, card: Card, *, remove: bool = False) -> str:
-    found = _sha256(path)
-    if file.sha256 not in (None, found):
-        if remove:
-            path.unlink()
-        raise JudgeDamaged(
-            f"{path} is not the file of the card {card.name!r}: its sha256 is {found}, expected {file.sha256}.",
-            hint=_again(card),
-        )
-    return found
+    found, size = _sha256(path), path.stat().st_size
+    if file.sha256 in (None, found) and file.bytes in (None, size):
+        return found
+    if remove:
+        path.unlink()
+    expected = ", ".join(str(part) for part in (file.sha256, file.bytes and f"{file.bytes} bytes") if part)
+    raise JudgeDamaged(
+        f"{path} is not the file of the card {card.name!r}: "
+        f"its sha256 is {found}, {size} bytes; expected {expected}.",
+        hint=_again(card),
+    )
 
 
 def _again(card: Card) -> str:
@@ -244,10 +248,11 @@ def known_sha256(path: Path) -> str:
     known = _read_hashes(memory)
     if known.get(str(path), {}).get("mark") != mark:
         known[str(path)] = {"mark": mark, "sha256": _sha256(path)}
-        home().mkdir(parents=True, exist_ok=True)
-        partial = memory.with_name(f".hashes.{os.getpid()}")
-        partial.write_text(json.dumps(known, indent=1), encoding="utf-8")
-        partial.replace(memory)
+        with suppress(OSError):  # a shared home may be read-only; then the file is read again next time
+            home().mkdir(parents=True, exist_ok=True)
+            partial = memory.with_name(f".hashes.{os.getpid()}")
+            partial.write_text(json.dumps(known, indent=1), encoding="utf-8")
+            partial.replace(memory)
     return known[str(path)]["sha256"]
 
 

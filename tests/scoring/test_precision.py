@@ -37,7 +37,13 @@ def test_no_contexts_are_0_and_say_so() -> None:
 @pytest.mark.parametrize("scale", [1, 10, 3, 0])
 @pytest.mark.parametrize(
     ("relevant", "band"),
-    [([True], "excellent"), ([False, True], "fair"), ([False, False, True], "poor"), ([False], "none")],
+    [
+        ([True], "excellent"),
+        ([True, False, False, False, True], "good"),
+        ([False, True], "fair"),
+        ([False, False, True], "poor"),
+        ([False], "none"),
+    ],
 )
 def test_bands_grow_with_the_scale(relevant: list[bool], band: str, scale: float) -> None:
     assert context_precision(relevant, scale=scale).band == band
