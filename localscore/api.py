@@ -72,7 +72,6 @@ def score(
     >>> run = score(rows, judge=ScriptedJudge(lambda i: verdicts[i.question]), metrics=[ContextRelevance()])
     >>> run.results[0].scores["context_relevance"].score, run.summary["context_relevance"].mean
     (1.0, 1.0)
-
     """
     metrics = tuple(metrics) if metrics is not None else (ContextRelevance(), ContextRecall())
     _check_metrics(metrics)
@@ -127,7 +126,6 @@ class _ContextOptions:
 
     Raises:
         OptionError: neither `context` nor `context_extractor`, an empty or wrong `context`, or a bad scale.
-
     """
 
     context: Sequence[str] | None = None
@@ -179,7 +177,6 @@ class Scorer:
 
         Raises:
             OptionError: the run has no query, or the extractor returned something other than texts.
-
         """
         contexts = self.contexts_of(run.get("input"), run.get("output"))
         truth = run.get("groundTruth", run.get("ground_truth"))
@@ -203,7 +200,6 @@ def create_context_relevance_scorer(*, model: Judge | str, options: ContextRelev
     >>> options = ContextRelevanceOptions(context=["Ann ran."], scale=10)
     >>> create_context_relevance_scorer(model=judge, options=options).run({"input": "Who swam?", "output": "?"}).score
     3.0
-
     """
 
     def contexts_of(input: Any, output: Any) -> Sequence[str]:

@@ -155,7 +155,6 @@ def recording(
 
     Raises:
         RunError: the folder cannot be written, or holds another run and `overwrite` is not given.
-
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -177,7 +176,6 @@ def load_run(folder: str | Path) -> Run:
 
     Raises:
         RunError: the folder is not a run, or one of its lines cannot be read.
-
     """
     folder = Path(folder)
     try:

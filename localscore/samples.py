@@ -96,7 +96,6 @@ class Sample(BaseModel):
         >>> sample = Sample.from_row(row, default_id="1", names=recognise([row]))
         >>> sample.query, sample.id, sample.metadata
         ('Who?', '1', {'lang': 'en'})
-
         """
         fields: dict[str, Any] = {"id": default_id}
         for field, name in names.items():
@@ -132,7 +131,6 @@ class Sample(BaseModel):
         >>> run = {"input": {"inputMessages": [{"role": "user", "content": "Who?"}]}, "output": "Ann"}
         >>> Sample.from_run(run, ["Ann."]).query
         'Who?'
-
         """
         source = run.get("input")
         if isinstance(source, Mapping):
@@ -185,7 +183,6 @@ def recognise(rows: Iterable[Mapping[str, Any]], mapping: Mapping[str, str] | No
     {'query': 'user_input', 'contexts': 'retrieved_contexts', 'ground_truth': 'reference'}
     >>> recognise([{"frage": "q", "contexts": []}], {"frage": "query"})
     {'query': 'frage', 'contexts': 'contexts'}
-
     """
     rows = list(rows)
     names: dict[str, str] = {}

@@ -114,7 +114,6 @@ def card_named(name: str) -> Card:
 
     Raises:
         UnknownJudge: there is none; the message names those nearest to it.
-
     """
     card = find_card(name)
     if card is None:

@@ -32,7 +32,6 @@ def chat_frame(tokenizer: Any, where: str) -> ChatFrame:
 
     Raises:
         JudgeUnusable: there is no chat template, or it does not hand a user's message through unchanged.
-
     """
     hint = "Use an instruct model with a chat template; base models cannot judge."
     if not tokenizer.chat_template:
@@ -71,7 +70,6 @@ class ChatTokenizer:
 
         Raises:
             JudgeFailed: a text under judgment would have become a control token.
-
         """
         ids = [self.ids(chunk) for chunk in chunks]
         ids[0] = (*self._before, *ids[0])

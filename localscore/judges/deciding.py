@@ -95,7 +95,6 @@ def shares(
     >>> fork = Fork({7: Branch("true"), 8: Branch("false")})
     >>> shares(fork, [0.0] * 9, lambda tokens: [])
     {'true': 0.5, 'false': 0.5}
-
     """
     found: dict[str, float] = {}
 

@@ -16,7 +16,6 @@ def convert(gguf: Path, folder: Path, dtype: torch.dtype) -> None:
 
     Raises:
         JudgeUnusable: transformers cannot read the file.
-
     """
     transformers_logging.disable_progress_bar()
     transformers_logging.set_verbosity_error()

@@ -51,7 +51,6 @@ def load_judge(name: str | Path, *, device: Device = "auto", dtype: Dtype = "aut
         JudgeDamaged: the files are not what the card says.
         JudgeUnusable: no weights in safetensors or GGUF, or no chat template.
         OptionError: a device that is not there, or an unknown dtype.
-
     """
     _check_option("device", device, Device)
     _check_option("dtype", dtype, Dtype)

@@ -69,7 +69,6 @@ def parsed(verdict: type[Verdict], written: str | Mapping[str, Any]) -> Verdict:
     Raises:
         UnparsableOutput: the text is not JSON.
         SchemaViolation: the JSON is not this verdict.
-
     """
     fields = _json(written) if isinstance(written, str) else written
     try:

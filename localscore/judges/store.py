@@ -60,7 +60,6 @@ def required(card: Card) -> Path:
     Raises:
         JudgeMissing: they are not here.
         JudgeDamaged: one is gone or has another size than the card says.
-
     """
     folder = judge_folder(card)
     if not folder.is_dir():
@@ -84,7 +83,6 @@ def verify(card: Card) -> list[tuple[Path, str]]:
     Raises:
         JudgeMissing: the files are not here.
         JudgeDamaged: a file is not what the card says.
-
     """
     folder = required(card)
     return [(folder / file.path, _checked(folder / file.path, file, card)) for file in card.files]
@@ -101,7 +99,6 @@ def pull(card: Card, source: Source = "auto", tell: Callable[[str], None] = log.
     Raises:
         DownloadFailed: no source could be reached, or the card has none of that kind.
         JudgeDamaged: what came is not what the card says.
-
     """
     folder = judge_folder(card)
     partial = folder.with_name(f".{card.name}.partial")

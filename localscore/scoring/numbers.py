@@ -40,7 +40,6 @@ def checked_scale(scale: float) -> float:
 
     Raises:
         OptionError: the scale is not a finite number of 0 or more.
-
     """
     if isinstance(scale, bool) or not isinstance(scale, int | float) or not math.isfinite(scale) or scale < 0:
         raise OptionError(f"scale is {scale!r}; expected a finite number of 0 or more.")

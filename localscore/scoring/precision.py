@@ -23,7 +23,6 @@ def context_precision(relevant: Sequence[bool], *, scale: float = 1.0) -> ScoreR
 
     >>> context_precision([False, True, True]).score, context_precision([True, False, True]).score
     (0.58, 0.83)
-
     """
     scale = checked_scale(scale)
     if not relevant:

@@ -32,7 +32,6 @@ class Penalties:
 
     >>> Penalties(missing_context_per_item=0.1).max_missing_context_penalty
     0.5
-
     """
 
     unused_high_relevance_context: float = 0.1
@@ -84,7 +83,6 @@ def context_relevance(
     (0.64, 'mixed')
     >>> context_relevance([], [], []).status
     'no_context'
-
     """
     scale = checked_scale(scale)
     penalties = penalties or Penalties()

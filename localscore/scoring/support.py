@@ -39,7 +39,6 @@ def context_recall(
     0.67
     >>> context_recall([]).status
     'no_claims'
-
     """
     scale = checked_scale(scale)
     if not supported:
