@@ -51,6 +51,8 @@ def shorten(text: str, width: int = 160) -> str:
     line = " ".join(text.split())
     if len(line) <= width:
         return line
+    if width < 3:
+        return "…"[:width]
     half = (width - 1) // 2
     return f"{line[:half]}…{line[-half:]}"
 

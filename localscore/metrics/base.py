@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from localscore.inquiries import Inquiry
 from localscore.results import Judgment, Probabilities, ScoreResult
 from localscore.samples import Sample
-from localscore.scoring.numbers import checked_scale
+from localscore.scoring.numbers import checked
 from localscore.verdicts import V
 
 R = TypeVar("R")
@@ -35,7 +35,7 @@ class Metric:
     """The highest score."""
 
     def __post_init__(self) -> None:
-        checked_scale(self.scale)
+        checked("scale", self.scale)
 
     def plan(self, sample: Sample) -> Plan[ScoreResult]:
         """Ask about a sample, and score what the judge says."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 from localscore.errors import OptionError
 
@@ -20,10 +21,10 @@ def round_half_up(x: float) -> float:
     (0.13, 0.12)
     """
     hundredths = (x + 2**-52) * 100 + 0.5
-    return math.floor(hundredths) / 100 if abs(x) < 2**45 else x  # larger numbers have no hundredths
+    return math.floor(hundredths) / 100 if math.isfinite(hundredths) else x
 
 
-def scaled(unit: float, scale: float) -> tuple[float, float]:
+def scaled(unit: float | Fraction, scale: float) -> tuple[float, float]:
     """Return the unrounded value and the rounded score of a number between 0 and 1.
 
     Rounding never lifts a score above `scale`.
@@ -31,22 +32,39 @@ def scaled(unit: float, scale: float) -> tuple[float, float]:
     >>> scaled(0.64, 1), scaled(1, 0.999)
     ((0.64, 0.64), (0.999, 0.999))
     """
-    value = min(max(unit, 0.0), 1.0) * scale
+    value = float(exact(min(max(unit, 0), 1)) * exact(scale))
     return value, min(round_half_up(value), scale)
 
 
-def checked_scale(scale: float) -> float:
-    """Return the scale as a float.
+def checked(name: str, number: float) -> float:
+    """Return an option that must be a finite number of 0 or more, as a float.
 
     Raises:
-        OptionError: the scale is not a finite number of 0 or more.
+        OptionError: it is not.
+
+    >>> checked("scale", 10)
+    10.0
     """
-    if isinstance(scale, bool) or not isinstance(scale, int | float) or not math.isfinite(scale) or scale < 0:
-        raise OptionError(f"scale is {scale!r}; expected a finite number of 0 or more.")
-    return float(scale)
+    try:
+        checked_number = float(number) + 0.0  # makes 0 of −0
+        wrong = isinstance(number, bool | str) or not math.isfinite(checked_number) or checked_number < 0
+    except (TypeError, ValueError, OverflowError):
+        wrong = True
+    if wrong:
+        raise OptionError(f"{name} is {number!r}; expected a finite number of 0 or more.")
+    return checked_number
 
 
-def band(score: float, unit: float, scale: float, bands: Bands) -> str:
+def exact(number: float | Fraction) -> Fraction:
+    """Return a number as it is written, so that sums of decimals are exact and have no order.
+
+    >>> exact(0.1) * 3 == exact(0.3), 0.1 * 3 == 0.3
+    (True, False)
+    """
+    return Fraction(str(number))
+
+
+def band(score: float, unit: float | Fraction, scale: float, bands: Bands) -> str:
     """Return the interpretation of a score: the first band whose bound, times `scale`, it reaches.
 
     With a scale of 0 every score is 0, so the unscaled value decides.
@@ -54,21 +72,32 @@ def band(score: float, unit: float, scale: float, bands: Bands) -> str:
     >>> band(64.0, 0.64, 100, [(0.7, "good"), (0.4, "mixed"), (0.0, "poor")])
     'mixed'
     """
-    reached, factor = (score, scale) if scale > 0 else (unit, 1.0)
-    slack = 1e-9 * factor  # 0.4 × 3 is a little more than 1.2
-    return next(word for bound, word in bands if reached + slack >= bound * factor)
+    reached, factor = (score, scale) if scale > 0 else (float(unit), 1.0)
+    slack = 1 - 1e-9  # 0.4 × 3 is a little more than 1.2
+    return next(word for bound, word in bands if reached >= bound * factor * slack)
 
 
 def mean(numbers: Iterable[float]) -> float:
     """Return the mean, the same in any order; the numbers must not be empty."""
     values = list(numbers)
-    return math.fsum(values) / len(values)
+    return math.fsum(value / len(values) for value in values)
 
 
-def plain(number: float) -> str:
-    """Return a number for a reason's arithmetic: up to six significant digits, no trailing zeros.
+def plain(number: float | Fraction, *, scale: float = 1.0) -> str:
+    """Return a number for a reason's arithmetic: six decimals, more where it is multiplied with a large scale.
 
-    >>> plain(0.30000000000000004), plain(2.0)
-    ('0.3', '2')
+    >>> plain(0.30000000000000004), plain(2.0), plain(2 / 3), plain(2 / 3, scale=1000)
+    ('0.3', '2', '0.666667', '0.666666667')
     """
-    return f"{number:.6g}"
+    decimals = 6 + max(0, math.ceil(math.log10(scale))) if scale > 0 else 6
+    return f"{round(float(number), decimals):.15g}"
+
+
+def shown(score: float) -> str:
+    """Return a score for a reason: with two decimals, or in full where a scale with more of them clamps it.
+
+    >>> shown(0.5), shown(0.125)
+    ('0.50', '0.125')
+    """
+    two = f"{score:.2f}"
+    return two if float(two) == score else repr(score)

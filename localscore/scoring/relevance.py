@@ -10,11 +10,12 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from typing import get_args
 
-from localscore.errors import OptionError, SchemaViolation, VerdictCountMismatch
+from localscore.errors import SchemaViolation, VerdictCountMismatch
 from localscore.results import Probabilities, ScoreResult
-from localscore.scoring.numbers import Bands, band, checked_scale, mean, plain, scaled
+from localscore.scoring.numbers import Bands, band, checked, exact, mean, plain, scaled, shown
 from localscore.texts import shorten
 from localscore.verdicts import LEVELS, Level
 
@@ -43,10 +44,7 @@ class Penalties:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or not math.isfinite(value) or value < 0:
-                raise OptionError(f"{field.name} is {value!r}; expected a finite number of 0 or more.")
+            checked(field.name, getattr(self, field.name))
 
 
 def context_relevance(
@@ -84,7 +82,7 @@ def context_relevance(
     >>> context_relevance([], [], []).status
     'no_context'
     """
-    scale = checked_scale(scale)
+    scale = checked("scale", scale)
     penalties = penalties or Penalties()
     _check_counts(levels, used, level_probabilities, used_probabilities)
     if not levels:
@@ -92,23 +90,21 @@ def context_relevance(
         reason = f"There are no contexts to judge; by rule the score is 1 × scale {plain(scale)}."
         return ScoreResult(score=score, value=value, status="no_context", reason=reason)
 
-    base = mean(WEIGHTS[level] for level in levels)
+    base = _base(levels)
     unused = [
         i for i, (level, use) in enumerate(zip(levels, used, strict=True)) if level == "high" and not use
     ]
-    usage_penalty = len(unused) * penalties.unused_high_relevance_context
+    usage_penalty = len(unused) * exact(penalties.unused_high_relevance_context)
     missing_penalty = min(
-        len(missing) * penalties.missing_context_per_item, penalties.max_missing_context_penalty
+        len(missing) * exact(penalties.missing_context_per_item), exact(penalties.max_missing_context_penalty)
     )
-    unit = max(0.0, base - usage_penalty - missing_penalty)
+    unit = max(Fraction(0), base - usage_penalty - missing_penalty)
     value, score = scaled(unit, scale)
 
     chances = _chances(levels, used, level_probabilities, used_probabilities)
     expected_base = mean(math.fsum(p * WEIGHTS[level] for level, p in c.levels.items()) for c in chances)
     expected_unused = math.fsum(c.levels["high"] * c.unused for c in chances)
-    expected_unit = (
-        expected_base - expected_unused * penalties.unused_high_relevance_context - missing_penalty
-    )
+    expected_unit = expected_base - expected_unused * penalties.unused_high_relevance_context
     known = level_probabilities is not None and used_probabilities is not None
     return ScoreResult(
         score=score,
@@ -116,9 +112,13 @@ def context_relevance(
         status="scored",
         band=band(score, unit, scale, BANDS),
         reason=_reason(levels, unused, missing, penalties, scale, score),
-        expected=round(scaled(expected_unit, scale)[0], 4) if known else None,
+        expected=round(scaled(expected_unit - float(missing_penalty), scale)[0], 4) if known else None,
         confidence=round(mean(p for c in chances for p in c.given), 4) if known else None,
     )
+
+
+def _base(levels: Sequence[Level]) -> Fraction:
+    return sum((exact(WEIGHTS[level]) for level in levels), Fraction(0)) / len(levels)
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _reason(
 ) -> str:
     """Write the arithmetic in full; a reader can do the sum again from its numbers."""
     weights = " + ".join(plain(WEIGHTS[level]) for level in levels)
-    base = mean(WEIGHTS[level] for level in levels)
+    base = plain(_base(levels), scale=scale)
     unused_rate = penalties.unused_high_relevance_context
     per_item, cap = penalties.missing_context_per_item, penalties.max_missing_context_penalty
     off_unused, off_missing = len(unused) * unused_rate, min(len(missing) * per_item, cap)
@@ -184,7 +184,7 @@ def _reason(
     told = ", ".join(f"{counts[level]} {level}" for level in LEVELS if counts[level])
     parts = [
         f"Levels of {len(levels)} context{'s' * (len(levels) != 1)}: {told}; "
-        f"base ({weights}) / {len(levels)} = {plain(base)}."
+        f"base ({weights}) / {len(levels)} = {base}."
     ]
     if unused:
         numbers = ", ".join(str(i + 1) for i in unused)
@@ -198,6 +198,6 @@ def _reason(
             f"Missing: {items}; min({len(missing)} × {plain(per_item)}, {plain(cap)}) = {plain(off_missing)} off."
         )
     parts.append(
-        f"Score: max(0, {plain(base)} − {plain(off_unused)} − {plain(off_missing)}) × {plain(scale)} = {score:.2f}."
+        f"Score: max(0, {base} − {plain(off_unused)} − {plain(off_missing)}) × {plain(scale)} = {shown(score)}."
     )
     return " ".join(parts)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from localscore.errors import VerdictCountMismatch
 from localscore.results import Quote, ScoreResult
-from localscore.scoring.numbers import Bands, band, checked_scale, mean, plain, scaled
+from localscore.scoring.numbers import Bands, band, checked, mean, plain, scaled, shown
 from localscore.texts import shorten
 
 RECALL_BANDS: Bands = ((0.9, "excellent"), (0.7, "good"), (0.4, "fair"), (1e-9, "poor"), (0.0, "none"))
@@ -40,7 +41,8 @@ def context_recall(
     >>> context_recall([]).status
     'no_claims'
     """
-    scale = checked_scale(scale)
+    scale = checked("scale", scale)
+    _check_counts(supported, claims=claims, evidence=evidence, probabilities=probabilities)
     if not supported:
         return _nothing("no_claims", "No claims were found in the ground truth; by rule the score is 0.")
     return _share(supported, scale, claims, evidence, probabilities)
@@ -61,7 +63,8 @@ def faithfulness(
     >>> faithfulness([True, False]).score, faithfulness([]).score
     (0.5, None)
     """
-    scale = checked_scale(scale)
+    scale = checked("scale", scale)
+    _check_counts(supported, claims=claims, evidence=evidence, probabilities=probabilities)
     if not supported:
         reason = "No claims were found in the answer, so there is nothing to score."
         return ScoreResult(score=None, value=None, status="not_scorable", reason=reason)
@@ -82,6 +85,14 @@ def _nothing(status: str, reason: str) -> ScoreResult:
     return ScoreResult.model_validate({"score": 0.0, "value": 0.0, "status": status, "reason": reason})
 
 
+def _check_counts(supported: Sequence[bool], **others: Sequence[object] | None) -> None:
+    for name, given in others.items():
+        if given is not None and len(given) != len(supported):
+            raise VerdictCountMismatch(
+                f"Got {len(given)} {name} for {len(supported)} attributions; expected one each."
+            )
+
+
 def _share(
     supported: Sequence[bool],
     scale: float,
@@ -89,12 +100,7 @@ def _share(
     evidence: Sequence[Quote | None] | None,
     probabilities: Sequence[float] | None,
 ) -> ScoreResult:
-    for name, given in {"claims": claims, "evidence": evidence, "probabilities": probabilities}.items():
-        if given is not None and len(given) != len(supported):
-            raise VerdictCountMismatch(
-                f"Got {len(given)} {name} for {len(supported)} attributions; expected one each."
-            )
-    unit = sum(map(bool, supported)) / len(supported)
+    unit = Fraction(sum(map(bool, supported)), len(supported))
     value, score = scaled(unit, scale)
     given_share = [p if yes else 1 - p for p, yes in zip(probabilities or (), supported, strict=False)]
     return ScoreResult(
@@ -124,7 +130,9 @@ def _reason(
             told += f" (context {quote.context + 1}: “{quote.quote}”)"  # in full: a quote is never altered
         (found if yes else lacking).append(told)
     count = f"{len(found)} of {len(supported)} claim{'s' * (len(supported) != 1)}"
-    parts = [f"The contexts support {count}: {len(found)} / {len(supported)} × {plain(scale)} = {score:.2f}."]
+    parts = [
+        f"The contexts support {count}: {len(found)} / {len(supported)} × {plain(scale)} = {shown(score)}."
+    ]
     if found:
         parts.append(f"Found: {'; '.join(found)}.")
     if lacking:
