@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from types import NoneType
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 from annotated_types import Ge, Le
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from localscore.errors import SchemaViolation, UnparsableOutput
 
 Level = Literal["high", "medium", "low", "none"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -146,3 +149,37 @@ def _legal_field(annotation: Any, metadata: list[Any]) -> tuple[Any, ...]:
         if isinstance(low, int) and isinstance(high, int):
             return tuple(range(low, high + 1))
     return ()
+
+
+def certainty(verdict: Verdict) -> dict[str, float]:
+    """Return the probabilities of a closed verdict that is beyond doubt; none for an open one.
+
+    >>> certainty(Usage(used=False))
+    {'true': 0.0, 'false': 1.0}
+    """
+    return {value.label(): float(value == verdict) for value in legal_values(type(verdict))}
+
+
+def parsed(verdict: type[V], written: str | Mapping[str, Any]) -> V:
+    """Return the verdict that was written, as JSON text or as its fields.
+
+    Raises:
+        UnparsableOutput: the text is not JSON.
+        SchemaViolation: the JSON is not this verdict.
+
+    >>> parsed(Usage, '{"used": true}')
+    Usage(used=True)
+    """
+    fields = _json(written) if isinstance(written, str) else written
+    try:
+        return verdict.model_validate(fields)
+    except ValidationError as error:
+        told = "; ".join(f"{'.'.join(map(str, d['loc'])) or 'object'}: {d['msg']}" for d in error.errors())
+        raise SchemaViolation(f"The judge wrote {fields!r}; expected {verdict.__name__}: {told}.") from None
+
+
+def _json(written: str) -> Any:
+    try:
+        return json.loads(written)
+    except ValueError as error:
+        raise UnparsableOutput(f"The judge wrote {written[:80]!r}, which is not JSON: {error}") from None

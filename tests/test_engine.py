@@ -101,6 +101,21 @@ def test_what_is_not_the_verdict_has_a_cause_of_its_own(output: str, code: str) 
     assert cause.code == code
 
 
+@pytest.mark.parametrize(
+    "question", ["relevance", "usage", "sufficiency", "claims", "attribution", "evidence"]
+)
+def test_a_judgment_that_is_not_the_verdict_asked_for_is_a_failure(question: str) -> None:
+    [result] = run([sample()], scripted(**{question: Judgment(verdict={"level": "huge"})}))
+    codes = [score.cause.code for score in result.scores.values() if score.cause]
+    assert codes == ["schema_violation"]
+
+
+def test_a_judge_without_probabilities_is_taken_at_its_word() -> None:
+    judge = ScriptedJudge(lambda i: Judgment(verdict=VERDICTS[i.question]))
+    [result] = run([sample()], judge)
+    assert [(s.score, s.expected, s.confidence) for s in result.scores.values()] == [(1.0, 1.0, 1.0)] * 2
+
+
 def test_whatever_a_judge_raises_becomes_a_cause() -> None:
     def answer(inquiry: Inquiry[Any]) -> Answer:
         raise ZeroDivisionError("broken")

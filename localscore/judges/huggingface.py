@@ -32,9 +32,8 @@ from localscore.judges import JudgeIdentity, TokenCount
 from localscore.judges.chat import ChatTokenizer
 from localscore.judges.deciding import LegalStrings, decided, legal_strings, shares
 from localscore.judges.reading import Reader, TokenIds
-from localscore.judges.scripted import parsed
 from localscore.results import Judgment
-from localscore.verdicts import Verdict, legal_values
+from localscore.verdicts import Verdict, legal_values, parsed
 
 log = logging.getLogger("localscore")
 

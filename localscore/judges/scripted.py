@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pydantic import ValidationError
-
-from localscore.errors import JudgeFailed, SchemaViolation, UnparsableOutput, VerdictError
+from localscore.errors import JudgeFailed, VerdictError
 from localscore.inquiries import Inquiry
 from localscore.judges import JudgeIdentity, TokenCount
 from localscore.results import Judgment
-from localscore.verdicts import Verdict, legal_values
+from localscore.verdicts import Verdict, certainty, parsed
 
 Answer = Verdict | Mapping[str, Any] | Judgment | str
 """A verdict, its fields, a judgment with probabilities, or the text that a model would have written."""
@@ -54,32 +51,8 @@ def _judgment(inquiry: Inquiry[Any], answer: Answer) -> Judgment:
     if isinstance(answer, Judgment):
         return answer
     verdict = parsed(inquiry.verdict, answer if isinstance(answer, str) else _fields(answer))
-    legal = legal_values(inquiry.verdict)
-    probabilities = {value.label(): float(value == verdict) for value in legal} if legal else None
-    return Judgment.of(verdict, probabilities)
+    return Judgment.of(verdict, certainty(verdict) or None)
 
 
 def _fields(answer: Verdict | Mapping[str, Any]) -> dict[str, Any]:
     return answer.model_dump(mode="json") if isinstance(answer, Verdict) else dict(answer)
-
-
-def parsed(verdict: type[Verdict], written: str | Mapping[str, Any]) -> Verdict:
-    """Return the verdict that was written, as JSON text or as its fields.
-
-    Raises:
-        UnparsableOutput: the text is not JSON.
-        SchemaViolation: the JSON is not this verdict.
-    """
-    fields = _json(written) if isinstance(written, str) else written
-    try:
-        return verdict.model_validate(fields)
-    except ValidationError as error:
-        told = "; ".join(f"{'.'.join(map(str, d['loc'])) or 'object'}: {d['msg']}" for d in error.errors())
-        raise SchemaViolation(f"The judge wrote {fields!r}; expected {verdict.__name__}: {told}.") from None
-
-
-def _json(written: str) -> Any:
-    try:
-        return json.loads(written)
-    except ValueError as error:
-        raise UnparsableOutput(f"The judge wrote {written[:80]!r}, which is not JSON: {error}") from None

@@ -15,7 +15,7 @@ from localscore.inquiries import Inquiry
 from localscore.results import Judgment, Probabilities, ScoreResult
 from localscore.samples import Sample
 from localscore.scoring.numbers import checked
-from localscore.verdicts import V
+from localscore.verdicts import V, certainty, parsed
 
 R = TypeVar("R")
 
@@ -54,6 +54,11 @@ class Answered(Generic[V]):
     verdict: V
     probabilities: Probabilities
 
+    @classmethod
+    def certainly(cls, verdict: V) -> Answered[V]:
+        """Return a closed verdict that needs no judge."""
+        return cls(verdict, certainty(verdict))
+
     @property
     def probability(self) -> float | None:
         """The probability of a closed verdict."""
@@ -70,7 +75,10 @@ def ask_each(inquiries: Iterable[Inquiry[V]]) -> Plan[list[Answered[V]]]:
     """Ask several inquiries in one round; the answers come in their order."""
     asked = tuple(inquiries)
     judgments = (yield asked) if asked else ()
-    return [
-        Answered(inquiry.verdict.model_validate(judgment.verdict), judgment.probabilities or {})
-        for inquiry, judgment in zip(asked, judgments, strict=True)
-    ]
+    return [_answered(inquiry, judgment) for inquiry, judgment in zip(asked, judgments, strict=True)]
+
+
+def _answered(inquiry: Inquiry[V], judgment: Judgment) -> Answered[V]:
+    """Check a judgment once more against what was asked; a judge without probabilities is taken at its word."""
+    verdict = parsed(inquiry.verdict, judgment.verdict)
+    return Answered(verdict, judgment.probabilities or certainty(verdict))

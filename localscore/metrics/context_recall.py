@@ -79,4 +79,4 @@ def _attributed(
     return attributions, quotes
 
 
-_UNSUPPORTED = Answered(Attribution(supported=False), {"true": 0.0, "false": 1.0})
+_UNSUPPORTED = Answered.certainly(Attribution(supported=False))

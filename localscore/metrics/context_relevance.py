@@ -88,5 +88,5 @@ class ContextRelevance(Metric):
         return [level_of.get(i, _IRRELEVANT) for i in every], [usage_of.get(i, _UNUSED) for i in every]
 
 
-_IRRELEVANT = Answered(Relevance(level="none"), {"high": 0.0, "medium": 0.0, "low": 0.0, "none": 1.0})
-_UNUSED = Answered(Usage(used=False), {"true": 0.0, "false": 1.0})
+_IRRELEVANT = Answered.certainly(Relevance(level="none"))
+_UNUSED = Answered.certainly(Usage(used=False))

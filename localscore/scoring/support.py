@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from localscore.errors import VerdictCountMismatch
-from localscore.results import Quote, ScoreResult
+from localscore.results import Quote, ScoreResult, Status
 from localscore.scoring.numbers import Bands, band, checked, mean, plain, scaled, shown
 from localscore.texts import shorten
 
@@ -81,8 +81,8 @@ def nothing_retrieved() -> ScoreResult:
     return _nothing("no_context", "There are no contexts that could support a claim; by rule the score is 0.")
 
 
-def _nothing(status: str, reason: str) -> ScoreResult:
-    return ScoreResult.model_validate({"score": 0.0, "value": 0.0, "status": status, "reason": reason})
+def _nothing(status: Status, reason: str) -> ScoreResult:
+    return ScoreResult(score=0.0, value=0.0, status=status, reason=reason)
 
 
 def _check_counts(supported: Sequence[bool], **others: Sequence[object] | None) -> None:
