@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
-from transformers.utils import logging as transformers_logging
 
 from localscore.errors import JudgeUnusable
 
@@ -17,17 +18,16 @@ def convert(gguf: Path, folder: Path, dtype: torch.dtype) -> None:
     Raises:
         JudgeUnusable: transformers cannot read the file.
     """
-    transformers_logging.disable_progress_bar()
-    transformers_logging.set_verbosity_error()
     try:
         tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name, local_files_only=True)
-        model = AutoModelForCausalLM.from_pretrained(
-            gguf.parent,
-            gguf_file=gguf.name,
-            dtype=dtype,
-            quantization_config=GgufConfig(dequantize=True),
-            local_files_only=True,
-        )
+        with redirect_stderr(io.StringIO()):  # a progress bar that has no other switch
+            model = AutoModelForCausalLM.from_pretrained(
+                gguf.parent,
+                gguf_file=gguf.name,
+                dtype=dtype,
+                quantization_config=GgufConfig(dequantize=True),
+                local_files_only=True,
+            )
     except (ValueError, OSError, KeyError, IndexError, RuntimeError) as error:
         raise JudgeUnusable(f"{gguf} cannot be read as a GGUF model: {error}") from error
     model.hf_quantizer = None  # its weights are plain numbers now and may be saved

@@ -30,9 +30,17 @@ OFFLINE = {
     "TRANSFORMERS_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "DO_NOT_TRACK": "1",
-    "TOKENIZERS_PARALLELISM": "false",
 }
 """Set before anything heavy is imported, so that no library looks for a network."""
+
+MANNERS = {
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "TOKENIZERS_PARALLELISM": "false",
+    # Threads that wait for each other sleep instead of spinning; on a busy machine torch reads twice as fast so.
+    "OMP_WAIT_POLICY": "PASSIVE",
+}
+"""Set before anything heavy is imported, where nobody has set it otherwise."""
 
 _SOFTWARE = ("torch", "transformers", "outlines", "llguidance", "tokenizers")
 
@@ -56,6 +64,7 @@ def load_judge(name: str | Path, *, device: Device = "auto", dtype: Dtype = "aut
     _check_option("dtype", dtype, Dtype)
     where, card_name = _located(str(name))
     os.environ.update(OFFLINE)
+    os.environ.update(MANNERS | os.environ)
     from localscore.judges.huggingface import HuggingFaceJudge
 
     chosen_device, chosen_dtype = _arithmetic(device, dtype)
