@@ -13,16 +13,21 @@ from localscore.summary import MetricSummary
 _COLOURS = {"excellent": "green", "good": "green", "mixed": "yellow", "fair": "yellow"}
 
 
+SAMPLES_SHOWN = 20
+"""A run of more samples is told by its means; its results file holds the rest."""
+
+
 def run_table(run: Run) -> RenderableType:
     """Return the table of a run: per sample and metric the score, the band and the reason, then means."""
-    return Group(samples_table(run), summary_table(run.summary))
+    means = summary_table(run.summary)
+    return Group(samples_table(run), means) if len(run.results) <= SAMPLES_SHOWN else means
 
 
 def samples_table(run: Run) -> Table:
     """Return a row per sample and metric."""
     table = Table(title="Scores", title_justify="left", show_lines=True, expand=True)
-    table.add_column("sample", overflow="fold", ratio=2)
-    table.add_column("metric", overflow="fold", ratio=2)
+    table.add_column("sample", overflow="fold", ratio=2, min_width=12)
+    table.add_column("metric", no_wrap=True, min_width=17)
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("band", no_wrap=True, min_width=9)
     table.add_column("reason", overflow="fold", ratio=8)
