@@ -24,6 +24,7 @@ app = typer.Typer(
     help="Score retrieval-augmented answers with open-weight judges, offline.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # the boxes cut the names of long options off
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

@@ -18,7 +18,7 @@ def explain(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
     sample: Annotated[str, typer.Argument(metavar="ID", help="The id of a sample.")],
 ) -> None:
-    """Show one sample with its prompts as sent, verdicts, probabilities and arithmetic.
+    """Show one sample: prompts as sent, verdicts, arithmetic.
 
     Example: localscore explain runs/rag 17
     """
