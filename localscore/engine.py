@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from localscore.errors import OutputTruncated, VerdictCountMismatch, VerdictError
+from localscore.errors import (
+    JudgeBroke,
+    JudgeFailed,
+    OptionError,
+    OutputTruncated,
+    VerdictCountMismatch,
+    VerdictError,
+)
 from localscore.inquiries import Inquiry
 from localscore.judges import Judge
 from localscore.metrics import Metric, Plan
@@ -39,7 +46,10 @@ class Progress:
     """How far a run is; handed to a listener after every verdict."""
 
     samples: int = 0
+    """Finished, the kept ones among them."""
     verdicts: int = 0
+    kept: int = 0
+    """Samples that were finished in an earlier sitting."""
 
 
 Listener = Callable[[Progress], None]
@@ -75,6 +85,10 @@ class _Asking:
         try:
             self.inquiries = step()
         except StopIteration as stop:
+            if not isinstance(stop.value, ScoreResult):
+                raise OptionError(
+                    f"A metric's plan returned {stop.value!r}; expected a ScoreResult."
+                ) from None
             self.result = stop.value
         except VerdictError as error:
             self.result = ScoreResult.failed(error)
@@ -114,11 +128,16 @@ def run(
     *,
     listener: Listener | None = None,
     in_flight: int = SAMPLES_IN_FLIGHT,
+    kept: int = 0,
 ) -> Iterator[SampleResult]:
     """Score samples with metrics; yield the results in the samples' order, each as soon as it can be.
 
     A verdict that could not be had fails its score alone; everything else goes on. How many samples are
-    `in_flight` side by side changes the cost and nothing else.
+    `in_flight` side by side changes the cost and nothing else. `kept` is told to the listener.
+
+    Raises:
+        JudgeBroke: the judge raised something that is no `VerdictError`.
+        OptionError: a metric's plan did not return a score.
 
     >>> from localscore.judges.scripted import ScriptedJudge
     >>> from localscore.metrics import ContextRecall
@@ -131,7 +150,7 @@ def run(
     """
     waiting = iter(samples)
     flights: deque[_InFlight] = deque()
-    answers = _Answers(judge, listener)
+    answers = _Answers(judge, listener, Progress(samples=kept, kept=kept))
     while True:
         while len(flights) < in_flight and (sample := next(waiting, None)) is not None:
             flights.append(_started(sample, metrics))
@@ -160,9 +179,9 @@ def _started(sample: Sample, metrics: Sequence[Metric]) -> _InFlight:
 class _Answers:
     """The answers known so far, by the inquiries' keys."""
 
-    def __init__(self, judge: Judge, listener: Listener | None) -> None:
+    def __init__(self, judge: Judge, listener: Listener | None, progress: Progress) -> None:
         self.known: dict[str, Answer] = {}
-        self.progress = Progress()
+        self.progress = progress
         self._judge = judge
         self._listener = listener
 
@@ -182,14 +201,30 @@ class _Answers:
 
     def _ask(self, inquiries: Sequence[Inquiry[Any]]) -> None:
         ordered = _side_by_side(inquiries)
-        answers = self._judge.decide(ordered)
-        for inquiry in ordered:
-            answer = next(answers, None)
-            if answer is None:
-                answer = VerdictCountMismatch(f"The judge gave fewer than {len(ordered)} verdicts.")
-            self.known[inquiry.key] = answer
-            self.progress.verdicts += 1
-            self.tell()
+        got = 0
+        for answer in self._given(ordered):
+            got += 1
+            if got <= len(ordered):
+                self.known[ordered[got - 1].key] = answer
+                self.progress.verdicts += 1
+                self.tell()
+        if got != len(ordered):  # which belongs to which cannot be known
+            error = VerdictCountMismatch(f"The judge gave {got} verdicts; expected {len(ordered)}.")
+            self.known.update({inquiry.key: error for inquiry in ordered})
+
+    def _given(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Answer]:
+        """Give what the judge answers; what it raises ends the run, with the finished rows kept."""
+        try:
+            for answer in self._judge.decide(inquiries):
+                if isinstance(answer, Judgment | VerdictError):
+                    yield answer
+                else:
+                    yield JudgeFailed(f"The judge gave {answer!r}; expected a judgment.")
+        except Exception as error:
+            raise JudgeBroke(
+                f"The judge broke: {type(error).__name__}: {error}",
+                hint="What was finished before is kept; the same command carries on.",
+            ) from error
 
 
 def _side_by_side(inquiries: Sequence[Inquiry[Any]]) -> list[Inquiry[Any]]:

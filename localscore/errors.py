@@ -9,6 +9,7 @@
     │   ├── JudgeMissing            a known judge whose files are not here yet
     │   ├── JudgeDamaged            files that are not what their card says
     │   ├── JudgeUnusable           no weights, no chat template, a format that is not read
+    │   ├── JudgeBroke              it raised something in the middle of a run
     │   └── DownloadFailed          `models pull` could not bring it
     └── VerdictError                one verdict that could not be had; becomes a score's `cause`
         ├── OutputTruncated         the token limit was reached before the verdict was complete
@@ -79,6 +80,10 @@ class JudgeDamaged(JudgeError):
 
 class JudgeUnusable(JudgeError):
     """A folder or file that holds no judge that can be used."""
+
+
+class JudgeBroke(JudgeError):
+    """A judge that raised something in the middle of a run; the rows finished before are kept."""
 
 
 class DownloadFailed(JudgeError):

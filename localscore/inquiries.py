@@ -14,8 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib.resources import files
+from itertools import groupby
 from typing import Generic
 
+from localscore.errors import OptionError
 from localscore.texts import sentences
 from localscore.verdicts import (
     Attribution,
@@ -26,6 +28,7 @@ from localscore.verdicts import (
     Sufficiency,
     Usage,
     V,
+    legal_values,
 )
 
 QUESTIONS = (
@@ -59,6 +62,13 @@ class Inquiry(Generic[V]):
     texts: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """What was filled into the prompt, by name, for judges that are functions."""
 
+    def __post_init__(self) -> None:
+        if not self.room and not legal_values(self.verdict):
+            raise OptionError(
+                f"{self.verdict.__name__} is an open verdict, so its inquiry needs room for tokens.",
+                hint="Give room=…, or close it: fields of Literal, bool, or int with ge and le.",
+            )
+
     @property
     def prompt(self) -> str:
         """The prompt in one piece, without the chat template of any judge."""
@@ -82,10 +92,13 @@ class NumberedSentence:
 def numbered_sentences(contexts: Sequence[str]) -> tuple[NumberedSentence, ...]:
     """Return the sentences of all contexts in the order of their numbers.
 
-    >>> [s.context for s in numbered_sentences(["Ann ran. Bob swam.", "", "Eve sang."])]
-    [0, 0, 2]
+    Contexts are shown in the order of their texts, so that their rank decides nothing.
+
+    >>> [s.context for s in numbered_sentences(["Bob ran. He swam.", "", "Ann sang."])]
+    [2, 0, 0]
     """
-    return tuple(NumberedSentence(i, s) for i, context in enumerate(contexts) for s in sentences(context))
+    order = sorted(range(len(contexts)), key=lambda i: contexts[i])
+    return tuple(NumberedSentence(i, sentence) for i in order for sentence in sentences(contexts[i]))
 
 
 def relevance(query: str, context: str) -> Inquiry[Relevance]:
@@ -139,12 +152,10 @@ def prompts_hash() -> str:
 def _listed(contexts: tuple[str, ...]) -> str:
     """Lay out the contexts with every sentence numbered, so that evidence can be named by its number."""
     lines: list[str] = []
-    number = 0
-    for i, context in enumerate(contexts, 1):
-        lines.append(f"Text {i}:")
-        for sentence in sentences(context):
-            number += 1
-            lines.append(f"[{number}] {sentence}")
+    numbered = enumerate(numbered_sentences(contexts), 1)
+    for text, (_, group) in enumerate(groupby(numbered, key=lambda pair: pair[1].context), 1):
+        lines.append(f"Text {text}:")
+        lines += [f"[{number}] {sentence.text}" for number, sentence in group]
     return "\n".join(lines)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,6 +15,9 @@ Status = Literal["scored", "no_context", "no_ground_truth", "no_claims", "not_sc
 
 Probabilities = Mapping[str, float]
 """The probability that the judge gave to each legal value, by the value's label; 4 decimals."""
+
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class _Frozen(BaseModel):
@@ -92,18 +95,18 @@ class Cause(_Frozen):
 class ScoreResult(_Frozen):
     """A score, or the cause that there is none."""
 
-    score: float | None
+    score: Finite | None
     """Rounded to two decimals, half up; between 0 and `scale`."""
-    value: float | None
+    value: Finite | None
     """The same, unrounded."""
     status: Status
     band: str | None = None
     """The interpretation band of a judged score."""
     reason: str
     """Written by code from the verdicts and the arithmetic, so that it cannot contradict the score."""
-    expected: float | None = None
+    expected: Finite | None = None
     """The formula's value with each closed verdict replaced by its probabilities; 4 decimals."""
-    confidence: float | None = None
+    confidence: Finite | None = None
     """The mean probability of the closed verdicts that were given, 0 to 1; 4 decimals."""
     cause: Cause | None = None
     findings: Findings = Field(default=Findings(), exclude=True)
@@ -118,7 +121,8 @@ class ScoreResult(_Frozen):
         >>> result.score, result.status, result.cause.code
         (None, 'failed', 'output_truncated')
         """
-        cause = Cause(code=error.code, message=str(error))
+        message = str(error).encode("utf-8", "replace").decode()  # it may quote anything
+        cause = Cause(code=error.code, message=message)
         return cls(score=None, value=None, status="failed", reason=f"No score: {cause.message}", cause=cause)
 
 

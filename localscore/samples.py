@@ -29,6 +29,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
 }
 """For each field of a sample the column names that are recognised, ours first; a dot goes into an object."""
 
+DEEPEST = 100
+"""Levels that other columns may be nested; JSON readers give up not far beyond."""
+
 _ROLES = {"query": "user", "answer": "assistant"}
 
 
@@ -113,6 +116,8 @@ class Sample(BaseModel):
             problems.extend(_told(detail, names, row) for detail in error.errors())
         if problems:
             raise RowError(problems)
+        if _depth(sample.metadata) > DEEPEST:
+            raise RowError([f"its other columns are nested deeper than {DEEPEST} levels"])
         try:
             sample.model_dump_json()
         except PydanticSerializationError as error:
@@ -251,6 +256,11 @@ def _recognisable(row: Mapping[str, Any], name: str, field: str) -> bool:
 
 def _role(message: object) -> str | None:
     return message.get("role") if isinstance(message, Mapping) else None
+
+
+def _depth(value: object) -> int:
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return 1 + max(map(_depth, inner), default=0)
 
 
 class _NoText:

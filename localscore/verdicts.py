@@ -16,8 +16,9 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic_core import PydanticSerializationError
 
-from localscore.errors import SchemaViolation, UnparsableOutput
+from localscore.errors import OptionError, SchemaViolation, UnparsableOutput
 
 Level = Literal["high", "medium", "low", "none"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -131,9 +132,13 @@ def _legal_values(verdict: type[Verdict]) -> tuple[Verdict, ...]:
     columns = {name: _legal_field(f.annotation, f.metadata) for name, f in verdict.model_fields.items()}
     if not all(columns.values()):
         return ()
-    return tuple(
-        verdict(**dict(zip(columns, row, strict=True))) for row in itertools.product(*columns.values())
-    )
+    rows = itertools.product(*columns.values())
+    values = tuple(verdict.model_validate(dict(zip(columns, row, strict=True))) for row in rows)
+    if len({value.label() for value in values}) < len(values):
+        raise OptionError(
+            f"Two values of {verdict.__name__} have the same label; expected each to have its own."
+        )
+    return values
 
 
 def _legal_field(annotation: Any, metadata: list[Any]) -> tuple[Any, ...]:
@@ -172,10 +177,15 @@ def parsed(verdict: type[V], written: str | Mapping[str, Any]) -> V:
     """
     fields = _json(written) if isinstance(written, str) else written
     try:
-        return verdict.model_validate(fields)
+        found = verdict.model_validate(fields)
+        found.model_dump_json()
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, d['loc'])) or 'object'}: {d['msg']}" for d in error.errors())
-        raise SchemaViolation(f"The judge wrote {fields!r}; expected {verdict.__name__}: {told}.") from None
+    except PydanticSerializationError as error:
+        told = str(error)
+    else:
+        return found
+    raise SchemaViolation(f"The judge wrote {fields!r}; expected {verdict.__name__}: {told}.")
 
 
 def _json(written: str) -> Any:

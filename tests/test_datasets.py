@@ -261,7 +261,7 @@ def test_other_columns_are_kept_whatever_they_hold(note: object, write: Write) -
 
 @pytest.mark.parametrize("note", [deep(400), "\ud800"], ids=["deeply nested", "lone surrogate"])
 def test_other_columns_that_cannot_be_written_again_are_told(note: object, write: Write) -> None:
-    with pytest.raises(DataError, match=r":1: its other columns cannot be written as JSON"):
+    with pytest.raises(DataError, match=r":1: its other columns (are nested|cannot be written)"):
         read(write(GOOD | {"note": note}))
 
 

@@ -183,7 +183,7 @@ def test_every_judgment_is_kept_with_the_key_of_its_inquiry() -> None:
 
 def test_memory_of_judgments_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "REMEMBERED", 5)
-    answers = engine._Answers(scripted(), None)
+    answers = engine._Answers(scripted(), None, engine.Progress())
     for i in range(40):
         answers.get([inquiries.relevance("q", f"context {i}")])
     assert len(answers.known) <= 6

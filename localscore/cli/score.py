@@ -55,8 +55,12 @@ def score(
     dtype: Annotated[
         Literal["auto", "float32", "bfloat16", "float16"], typer.Option(help="auto is float32 on a CPU.")
     ] = "auto",
-    skip_bad_rows: Annotated[bool, typer.Option("--skip-bad-rows", help="Leave rows that cannot be read out.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Score everything again where DIR holds a run.")] = False,
+    skip_bad_rows: Annotated[
+        bool, typer.Option("--skip-bad-rows", help="Leave rows that cannot be read out.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Score everything again where DIR holds a run.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")] = False,
 ) -> None:
     """Score a file of samples.

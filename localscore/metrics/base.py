@@ -7,10 +7,12 @@ score with the status `failed`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
+from localscore.errors import NotANumber, SchemaViolation
 from localscore.inquiries import Inquiry
 from localscore.results import Judgment, Probabilities, ScoreResult
 from localscore.samples import Sample
@@ -35,7 +37,7 @@ class Metric:
     """The highest score."""
 
     def __post_init__(self) -> None:
-        checked("scale", self.scale)
+        object.__setattr__(self, "scale", checked("scale", self.scale))
 
     def plan(self, sample: Sample) -> Plan[ScoreResult]:
         """Ask about a sample, and score what the judge says."""
@@ -81,4 +83,13 @@ def ask_each(inquiries: Iterable[Inquiry[V]]) -> Plan[list[Answered[V]]]:
 def _answered(inquiry: Inquiry[V], judgment: Judgment) -> Answered[V]:
     """Check a judgment once more against what was asked; a judge without probabilities is taken at its word."""
     verdict = parsed(inquiry.verdict, judgment.verdict)
-    return Answered(verdict, judgment.probabilities or certainty(verdict))
+    certain = certainty(verdict)
+    given = judgment.probabilities or certain
+    if not all(map(math.isfinite, given.values())):
+        raise NotANumber(f"The judge's probabilities of {inquiry.question} are {given}; expected numbers.")
+    if given.keys() != certain.keys() or not all(0 <= p <= 1 for p in given.values()):
+        raise SchemaViolation(
+            f"The judge's probabilities of {inquiry.question} are {given}; "
+            f"expected one from 0 to 1 for each of {', '.join(certain) or 'nothing'}."
+        )
+    return Answered(verdict, given)

@@ -22,7 +22,7 @@ class ContextRecall(Metric):
     gets the sentence that supports it best. The system's answer is not looked at.
 
     >>> ContextRecall(scale=10).parameters
-    {'scale': 10}
+    {'scale': 10.0}
     """
 
     name: ClassVar[str] = "context_recall"

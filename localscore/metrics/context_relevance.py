@@ -23,7 +23,7 @@ class ContextRelevance(Metric):
     asked for only after the judge has decided that the contexts together do not suffice.
 
     >>> ContextRelevance(scale=10, penalties=Penalties(missing_context_per_item=0.1)).parameters["scale"]
-    10
+    10.0
     """
 
     name: ClassVar[str] = "context_relevance"

@@ -44,7 +44,7 @@ class Penalties:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            checked(field.name, getattr(self, field.name))
+            object.__setattr__(self, field.name, checked(field.name, getattr(self, field.name)))
 
 
 def context_relevance(
@@ -84,7 +84,7 @@ def context_relevance(
     """
     scale = checked("scale", scale)
     penalties = penalties or Penalties()
-    _check_counts(levels, used, level_probabilities, used_probabilities)
+    _check(levels, used, missing, level_probabilities, used_probabilities)
     if not levels:
         value, score = scaled(1.0, scale)
         reason = f"There are no contexts to judge; by rule the score is 1 × scale {plain(scale)}."
@@ -147,12 +147,15 @@ def _chances(
     return chances
 
 
-def _check_counts(
+def _check(
     levels: Sequence[Level],
     used: Sequence[bool],
+    missing: Sequence[str],
     level_probabilities: Sequence[Probabilities] | None,
     used_probabilities: Sequence[Probabilities] | None,
 ) -> None:
+    if isinstance(missing, str):
+        raise SchemaViolation(f"missing is the text {missing!r}; expected a list of texts.")
     for level in levels:
         if level not in get_args(Level):
             raise SchemaViolation(f"level is {level!r}; expected one of {', '.join(LEVELS)}.")

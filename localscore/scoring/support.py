@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from localscore.errors import VerdictCountMismatch
+from localscore.errors import SchemaViolation, VerdictCountMismatch
 from localscore.results import Quote, ScoreResult, Status
 from localscore.scoring.numbers import Bands, band, checked, mean, plain, scaled, shown
 from localscore.texts import shorten
@@ -42,7 +42,7 @@ def context_recall(
     'no_claims'
     """
     scale = checked("scale", scale)
-    _check_counts(supported, claims=claims, evidence=evidence, probabilities=probabilities)
+    _check(supported, claims=claims, evidence=evidence, probabilities=probabilities)
     if not supported:
         return _nothing("no_claims", "No claims were found in the ground truth; by rule the score is 0.")
     return _share(supported, scale, claims, evidence, probabilities)
@@ -64,7 +64,7 @@ def faithfulness(
     (0.5, None)
     """
     scale = checked("scale", scale)
-    _check_counts(supported, claims=claims, evidence=evidence, probabilities=probabilities)
+    _check(supported, claims=claims, evidence=evidence, probabilities=probabilities)
     if not supported:
         reason = "No claims were found in the answer, so there is nothing to score."
         return ScoreResult(score=None, value=None, status="not_scorable", reason=reason)
@@ -85,7 +85,10 @@ def _nothing(status: Status, reason: str) -> ScoreResult:
     return ScoreResult(score=0.0, value=0.0, status=status, reason=reason)
 
 
-def _check_counts(supported: Sequence[bool], **others: Sequence[object] | None) -> None:
+def _check(supported: Sequence[bool], **others: Sequence[object] | None) -> None:
+    for yes in supported:
+        if isinstance(yes, str):
+            raise SchemaViolation(f"supported holds the text {yes!r}; expected true or false.")
     for name, given in others.items():
         if given is not None and len(given) != len(supported):
             raise VerdictCountMismatch(
