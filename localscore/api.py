@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ ContextExtractor = Callable[[Any, Any], Sequence[str] | None]
 def score(
     data: str | Path | Iterable[Mapping[str, Any]] | datasets.Dataset,
     *,
-    judge: Judge | str,
+    judge: Judge | str | Path,
     metrics: Sequence[Metric] | None = None,
     out: str | Path | None = None,
     mapping: Mapping[str, str] | None = None,
@@ -46,6 +46,7 @@ def score(
     limit: int | None = None,
     overwrite: bool = False,
     listener: engine.Listener | None = None,
+    on_result: Callable[[SampleResult], None] | None = None,
 ) -> Run:
     """Score a file of samples, or rows in memory.
 
@@ -53,16 +54,18 @@ def score(
         data: a JSONL file, `-` for standard input, rows as mappings, or a dataset that was read already.
         judge: a judge, or what `load_judge` takes.
         metrics: what to score; context relevance and context recall where not given.
-        out: a folder for `run.json`, `results.jsonl` and `summary.json`. A run that was interrupted is carried on.
+        out: a folder for `run.json`, `results.jsonl` and `summary.json`. A run that was interrupted is carried on,
+            and what failed in it is asked again.
         mapping: `{their column: our field}`, before what is recognised.
         skip_bad_rows: leave rows that cannot be read out.
         limit: score only the first so many rows.
         overwrite: score everything again where `out` holds results.
         listener: told after every verdict how far the run is.
+        on_result: gets each result as soon as it is there, in the order of the samples.
 
     Raises:
         DataError: rows that cannot be read; nothing was scored.
-        JudgeError: a judge that cannot be used.
+        JudgeError: a judge that cannot be used, or that broke in the middle.
         OptionError: an option that cannot be meant.
         RunError: `out` cannot be written, or holds another run.
 
@@ -76,11 +79,11 @@ def score(
     metrics = tuple(metrics) if metrics is not None else (ContextRelevance(), ContextRecall())
     _check_metrics(metrics)
     if isinstance(data, datasets.Dataset):
-        dataset = data
+        dataset = replace(data, samples=data.samples[:limit])
     else:
         needs = sorted({need for metric in metrics for need in metric.needs})
         dataset = datasets.read(data, mapping=mapping, skip_bad_rows=skip_bad_rows, limit=limit, needs=needs)
-    chosen = load_judge(judge) if isinstance(judge, str) else judge
+    chosen = _as_judge(judge)
     manifest = Manifest.of(chosen.identity, metrics, dataset)
 
     start, before = time.monotonic(), (chosen.tokens.read, chosen.tokens.written)
@@ -90,11 +93,18 @@ def score(
         if out is not None:
             writer = stack.enter_context(recording(Path(out), manifest, dataset.samples, overwrite=overwrite))
             results.extend(writer.kept)
+        failed = {result.id: result.sample for result in results if result.failed}
+        if writer is not None and failed:
+            again = {result.id: result for result in engine.run(failed.values(), metrics, chosen)}
+            results = [again.get(result.id, result) for result in results]
+            writer.rewrite(results)
         waiting = dataset.samples[len(results) :]
-        for result in engine.run(waiting, metrics, chosen, listener=listener):
+        for result in engine.run(waiting, metrics, chosen, listener=listener, kept=len(results)):
             results.append(result)
             if writer is not None:
                 writer.write(result)
+            if on_result is not None:
+                on_result(result)
         finished = manifest.model_copy(
             update={
                 "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -102,7 +112,7 @@ def score(
                 "tokens": {
                     "read": chosen.tokens.read - before[0],
                     "written": chosen.tokens.written - before[1],
-                    "samples": len(waiting),
+                    "samples": len(failed) + len(waiting),
                 },
             }
         )
@@ -179,7 +189,7 @@ class Scorer:
             OptionError: the run has no query, or the extractor returned something other than texts.
         """
         contexts = self.contexts_of(run.get("input"), run.get("output"))
-        truth = run.get("groundTruth", run.get("ground_truth"))
+        truth = run.get("groundTruth") if run.get("groundTruth") is not None else run.get("ground_truth")
         if truth is not None and not isinstance(truth, str):
             raise OptionError(f"groundTruth is {type(truth).__name__}; expected a text.")
         sample = Sample.from_run(run, contexts, ground_truth=truth)
@@ -187,7 +197,7 @@ class Scorer:
         return result.scores[self.metric.name]
 
 
-def create_context_relevance_scorer(*, model: Judge | str, options: ContextRelevanceOptions) -> Scorer:
+def create_context_relevance_scorer(*, model: Judge | str | Path, options: ContextRelevanceOptions) -> Scorer:
     """Return a scorer of context relevance.
 
     Args:
@@ -211,7 +221,7 @@ def create_context_relevance_scorer(*, model: Judge | str, options: ContextRelev
     return Scorer(metric, _as_judge(model), contexts_of)
 
 
-def create_context_recall_scorer(*, model: Judge | str, options: ContextRecallOptions) -> Scorer:
+def create_context_recall_scorer(*, model: Judge | str | Path, options: ContextRecallOptions) -> Scorer:
     """Return a scorer of context recall; see `create_context_relevance_scorer`."""
 
     def contexts_of(input: Any, output: Any) -> Sequence[str]:
@@ -224,12 +234,13 @@ def create_context_recall_scorer(*, model: Judge | str, options: ContextRecallOp
     return Scorer(ContextRecall(scale=options.scale), _as_judge(model), contexts_of)
 
 
-def _as_judge(model: Judge | str) -> Judge:
-    return load_judge(model) if isinstance(model, str) else model
+def _as_judge(model: Judge | str | Path) -> Judge:
+    return load_judge(model) if isinstance(model, str | Path) else model
 
 
 def _extracted(extractor: ContextExtractor, input: Any, output: Any) -> Sequence[str]:
-    return _checked_contexts(extractor(input, output) or (), "context_extractor's result")
+    found = extractor(input, output)
+    return _checked_contexts(found if found is not None else (), "context_extractor's result")
 
 
 def _checked_contexts(contexts: object, name: str) -> Sequence[str]:

@@ -65,6 +65,7 @@ def read(
     ('Who ran?', 'question')
     """
     source = str(data) if isinstance(data, str | Path) else "rows"
+    printable = source.encode("utf-8", "replace").decode()
     rows = list(_file_rows(source) if isinstance(data, str | Path) else _memory_rows(data))
     if not rows:
         raise DataError(f"{source} holds no rows.", hint="Expected one JSON object a line.")
@@ -91,7 +92,7 @@ def read(
         _refuse(source, complaints, skip_bad_rows)
     chosen = tuple(samples.values())
     options = {"mapping": dict(mapping or {}), "limit": limit, "skip_bad_rows": skip_bad_rows}
-    return Dataset(chosen, source, _hash(chosen), columns, tuple(complaints), options)
+    return Dataset(chosen, printable, _hash(chosen), columns, tuple(complaints), options)
 
 
 def _refuse(source: str, complaints: list[str], skip_bad_rows: bool) -> NoReturn:
@@ -104,17 +105,16 @@ def _refuse(source: str, complaints: list[str], skip_bad_rows: bool) -> NoReturn
 
 def _file_rows(source: str) -> Iterator[_Row | str]:
     """Yield the rows of a file in order, and in place of each that cannot be read the complaint about it."""
-    if source == STDIN:
-        name, content = "<stdin>", sys.stdin.buffer.read()
-    else:
-        path = Path(source)
-        if not path.exists():
-            raise DataError(
-                f"There is no file {source!r}.", hint="Give the path of a JSONL file, or - for stdin."
-            )
-        if path.is_dir():
-            raise DataError(f"{source!r} is a folder; expected a JSONL file.")
-        name, content = source, path.read_bytes()
+    name = "<stdin>" if source == STDIN else source
+    try:
+        content = sys.stdin.buffer.read() if source == STDIN else Path(source).read_bytes()
+    except FileNotFoundError:
+        hint = "Give the path of a JSONL file, or - for stdin."
+        raise DataError(f"There is no file {source!r}.", hint=hint) from None
+    except IsADirectoryError:
+        raise DataError(f"{source!r} is a folder; expected a JSONL file.") from None
+    except (OSError, AttributeError) as error:  # standard input may be closed
+        raise DataError(f"{name} cannot be read: {error}") from None
     for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         where = f"{name}:{number}"
         try:

@@ -1,7 +1,9 @@
 """Runs the metrics of many samples side by side and answers each round of inquiries together.
 
-plans of the samples in flight ──inquiries──▶ each distinct one once, shared beginnings side by side
-                              ◀──judgments── judge
+    plans of the samples in flight ──inquiries──▶ each distinct one once, shared beginnings side by side
+                                  ◀──judgments── judge
+
+A sample is finished when the plans of all its metrics have returned a score.
 """
 
 from __future__ import annotations

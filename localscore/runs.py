@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,10 +19,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from localscore.datasets import Dataset
-from localscore.errors import RunError
+from localscore.errors import OptionError, RunError
 from localscore.inquiries import prompts_hash
 from localscore.judges import JudgeIdentity
 from localscore.metrics import METRICS, Metric
@@ -114,11 +115,18 @@ class Run:
 
 
 def metric_from(told: dict[str, Any]) -> Metric:
-    """Return the metric that a manifest describes."""
+    """Return the metric that a manifest describes.
+
+    Raises:
+        RunError: it is none of `METRICS`, or was scored with parameters that are not known here.
+    """
     fields = {key: value for key, value in told.items() if key != "name"}
-    if "penalties" in fields:
-        fields["penalties"] = Penalties(**fields["penalties"])
-    return METRICS[told["name"]](**fields)
+    try:
+        if "penalties" in fields:
+            fields["penalties"] = Penalties(**fields["penalties"])
+        return METRICS[told["name"]](**fields)
+    except (KeyError, TypeError, OptionError):
+        raise RunError(f"The metric {told} is not known to this version of localscore.") from None
 
 
 class RunWriter:
@@ -133,14 +141,20 @@ class RunWriter:
 
     def write(self, result: SampleResult) -> None:
         """Append one result; it is on its way to the disk when this returns."""
-        self._lines.write(result.model_dump_json().encode() + b"\n")
+        self._lines.write(_line(result))
         self._lines.flush()
+
+    def rewrite(self, results: Iterable[SampleResult]) -> None:
+        """Put these results in the place of all that were written, whole or not at all."""
+        self._lines.close()
+        _write_whole(self.folder / RESULTS, b"".join(map(_line, results)))
+        self._lines = (self.folder / RESULTS).open("ab")
 
     def finish(self, run: Run) -> None:
         """Write summary and manifest, each whole or not at all."""
         summary = {name: told.model_dump() for name, told in run.summary.items()}
-        _write_whole(self.folder / SUMMARY, json.dumps(summary, indent=2))
-        _write_whole(self.folder / MANIFEST, run.manifest.model_dump_json(indent=2))
+        _write_whole(self.folder / SUMMARY, json.dumps(summary, indent=2).encode() + b"\n")
+        _write_manifest(self.folder, run.manifest)
 
     def close(self) -> None:
         """Close the results file."""
@@ -154,21 +168,40 @@ def recording(
     """Open a run folder for writing, keeping the results that are already in it.
 
     Raises:
-        RunError: the folder cannot be written, or holds another run and `overwrite` is not given.
+        RunError: the folder cannot be written, or is being written by another process, or holds another run and
+            `overwrite` is not given.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        kept = [] if overwrite else _kept(folder, manifest, samples)
-        _cut_results(folder, kept)
-        _write_whole(folder / MANIFEST, manifest.model_dump_json(indent=2))
-        (folder / SUMMARY).unlink(missing_ok=True)
-        writer = RunWriter(folder, manifest, kept)
+        with _alone(folder):
+            kept = [] if overwrite else _kept(folder, manifest, samples)
+            _write_manifest(folder, manifest)
+            _cut_results(folder, kept)
+            (folder / SUMMARY).unlink(missing_ok=True)
+            writer = RunWriter(folder, manifest, kept)
+            try:
+                yield writer
+            finally:
+                writer.close()
     except OSError as error:
-        raise RunError(f"The run folder {str(folder)!r} cannot be written: {error}") from error
+        hint = "What was written is kept; the same command carries on."
+        raise RunError(f"The run folder {str(folder)!r} cannot be written: {error}", hint=hint) from error
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold a folder while it is written, so that two processes cannot spoil it."""
+    lock = FileLock(folder / ".lock", blocking=False)
     try:
-        yield writer
+        lock.acquire()
+    except Timeout:
+        hint = "Wait until it is done, or choose another --out."
+        raise RunError(f"Another process is writing {str(folder)!r}.", hint=hint) from None
+    try:
+        yield
     finally:
-        writer.close()
+        Path(lock.lock_file).unlink(missing_ok=True)
+        lock.release()
 
 
 def load_run(folder: str | Path) -> Run:
@@ -242,10 +275,21 @@ def _result(line: bytes, path: Path, number: int) -> SampleResult:
         ) from None
 
 
-def _write_whole(path: Path, text: str) -> None:
+def _line(result: SampleResult) -> bytes:
+    return result.model_dump_json().encode() + b"\n"
+
+
+def _write_manifest(folder: Path, manifest: Manifest) -> None:
+    _write_whole(folder / MANIFEST, manifest.model_dump_json(indent=2).encode() + b"\n")
+
+
+def _write_whole(path: Path, content: bytes) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(text + "\n", encoding="utf-8")
-    partial.replace(path)
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _version(package: str) -> str:

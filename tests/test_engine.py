@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pytest
 
 from localscore import engine, inquiries
-from localscore.errors import JudgeFailed, OutputTruncated, VerdictError
+from localscore.errors import JudgeBroke, JudgeFailed, OptionError, OutputTruncated, VerdictError
 from localscore.inquiries import Inquiry
 from localscore.judges.scripted import Answer, ScriptedJudge
-from localscore.metrics import ContextRecall, ContextRelevance
+from localscore.metrics import ContextRecall, ContextRelevance, Metric
 from localscore.results import Judgment, SampleResult
 from localscore.samples import Sample
 from tests.conftest import VERDICTS, sample, scripted
@@ -164,6 +165,75 @@ def test_too_few_answers_are_a_count_mismatch() -> None:
     [result] = run([sample()], Forgetful(lambda i: VERDICTS[i.question]))
     codes = {score.cause.code for score in result.scores.values() if score.cause}
     assert codes == {"verdict_count_mismatch"}
+
+
+def test_too_many_answers_are_a_count_mismatch_and_never_shift_the_others() -> None:
+    class Stuttering(ScriptedJudge):
+        def decide(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Judgment | VerdictError]:
+            for answer in super().decide(inquiries):
+                yield answer
+                yield answer
+
+    [result] = run([sample()], Stuttering(lambda i: VERDICTS[i.question]))
+    causes = [score.cause for score in result.scores.values()]
+    assert all(cause is not None and cause.code == "verdict_count_mismatch" for cause in causes)
+    assert "10 verdicts; expected 5" in str(causes[0])
+
+
+def test_an_answer_of_another_kind_is_a_failure() -> None:
+    class Talking(ScriptedJudge):
+        def decide(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Any]:
+            return iter(["yes"] * len(inquiries))
+
+    [result] = run([sample()], Talking(lambda i: VERDICTS[i.question]))
+    assert {score.cause.code for score in result.scores.values() if score.cause} == {"judge_failed"}
+
+
+def test_a_judge_that_raises_ends_the_run_with_what_is_finished() -> None:
+    class Dying(ScriptedJudge):
+        def decide(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Judgment | VerdictError]:
+            if any("bridge 2" in inquiry.prompt for inquiry in inquiries):
+                raise RuntimeError("CUDA error")
+            return super().decide(inquiries)
+
+    results = engine.run(
+        [sample(id=str(i), query=f"Who opened bridge {i}?") for i in range(4)],
+        BOTH,
+        Dying(lambda i: VERDICTS[i.question]),
+    )
+    assert [next(results).id, next(results).id] == ["0", "1"]
+    with pytest.raises(JudgeBroke, match="RuntimeError: CUDA error"):
+        next(results)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "code"),
+    [
+        ({"true": float("nan"), "false": 0.5}, "not_a_number"),
+        ({"yes": 1.0}, "schema_violation"),
+        ({"true": 1.0}, "schema_violation"),
+        ({"true": 5.0, "false": -4.0}, "schema_violation"),
+    ],
+)
+def test_probabilities_that_are_none_fail_the_score(probabilities: dict[str, float], code: str) -> None:
+    answer = Judgment(verdict={"supported": True}, probabilities=probabilities)
+    [result] = run([sample()], scripted(attribution=answer))
+    cause = result.scores["context_recall"].cause
+    assert cause is not None
+    assert cause.code == code
+
+
+@dataclass(frozen=True)
+class Forgetful(Metric):
+    name: ClassVar[str] = "forgetful"
+
+    def plan(self, sample: Sample) -> Any:
+        yield from ()
+
+
+def test_a_plan_that_forgets_to_return_a_score_is_told_so() -> None:
+    with pytest.raises(OptionError, match="returned None; expected a ScoreResult"):
+        list(engine.run([sample()], [Forgetful()], scripted()))
 
 
 def test_a_listener_hears_of_every_verdict_and_sample() -> None:

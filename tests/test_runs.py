@@ -96,6 +96,38 @@ def test_an_interrupted_run_is_carried_on_and_ends_with_the_same_bytes(tmp_path:
     assert not any(f"bridge {done}" in inquiry.prompt for inquiry in judge.asked for done in range(row))
 
 
+def test_what_failed_is_asked_again_and_ends_like_a_clean_run(tmp_path: Path) -> None:
+    def answer(inquiry: Inquiry[Any]) -> Answer:
+        return "no JSON" if "bridge 2" in inquiry.prompt else VERDICTS[inquiry.question]
+
+    ls.score(ROWS, judge=scripted(), out=tmp_path / "clean")
+    assert ls.score(ROWS[:4], judge=ScriptedJudge(answer), out=tmp_path / "again").failed > 0
+    judge = scripted()
+    assert ls.score(ROWS, judge=judge, out=tmp_path / "again").failed == 0
+    assert files(tmp_path / "again") == files(tmp_path / "clean")
+    assert not any(f"bridge {fine}" in inquiry.prompt for inquiry in judge.asked for fine in (0, 1, 3))
+
+
+def test_a_folder_that_is_being_written_is_refused(tmp_path: Path) -> None:
+    def answer(inquiry: Inquiry[Any]) -> Answer:
+        with pytest.raises(RunError, match="Another process is writing"):
+            ls.score(ROWS, judge=scripted(), out=tmp_path)
+        return VERDICTS[inquiry.question]
+
+    assert ls.score(ROWS[:1], judge=ScriptedJudge(answer), out=tmp_path).failed == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"run.json", "results.jsonl", "summary.json"}
+
+
+def test_the_spelling_of_a_number_does_not_make_another_run(tmp_path: Path) -> None:
+    ls.score(ROWS, judge=scripted(), out=tmp_path, metrics=[ls.ContextRecall(scale=1)])
+    ls.score(ROWS, judge=scripted(), out=tmp_path, metrics=[ls.ContextRecall(scale=1.0)])
+
+
+def test_a_metric_of_another_package_is_not_known(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="not known"):
+        metric_from({"name": "politeness", "scale": 1.0})
+
+
 def test_running_again_asks_nothing(tmp_path: Path) -> None:
     ls.score(ROWS, judge=scripted(), out=tmp_path)
     judge = scripted()

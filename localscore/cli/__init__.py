@@ -1,9 +1,11 @@
 """The command line: read options, make one call, print. Data goes to stdout, talk to stderr.
 
-app.py      the commands' common ground: errors, exit status, consoles
-score.py    score, metrics
-explain.py  explain
-models.py   models list, pull, path, verify
+    app.py      the commands' common ground: errors, exit status, consoles
+    score.py    score, metrics
+    explain.py  explain
+    models.py   models list, pull, path, verify
+
+Each module adds its commands to the one `app`.
 """
 
 from __future__ import annotations

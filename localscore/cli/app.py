@@ -1,6 +1,7 @@
 """The commands' common ground.
 
-Exit status: 0 done; 2 the command or the data was wrong; 3 finished, but some scores failed.
+Exit status: 0 done; 2 the command or the data was wrong; 3 finished, but some scores failed, or the judge broke
+and the same command carries on; 130 stopped by the user.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from localscore.errors import LocalscoreError
+from localscore.errors import JudgeBroke, LocalscoreError
 
-WRONG, SOME_FAILED = 2, 3
+WRONG, SOME_FAILED, STOPPED = 2, 3, 130
 
 talk = Console(stderr=True, highlight=False)
 """For people: progress, notes, errors."""
@@ -30,8 +31,10 @@ app = typer.Typer(
 
 
 def data() -> Console:
-    """Return the console for results on stdout: as wide as the terminal, or wide enough for a file."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+    """Return the console for results on stdout: as wide as the terminal, but never too narrow for a table."""
+    console = Console(highlight=False)
+    console.width = max(console.width, 80) if console.is_terminal else 140
+    return console
 
 
 def say(line: str) -> None:
@@ -72,10 +75,7 @@ def run() -> None:
         say(f"Error: {error.message}")
         if error.hint:
             say(error.hint)
+        sys.exit(SOME_FAILED if isinstance(error, JudgeBroke) else WRONG)
+    except OSError as error:  # a disk that is full, a folder that may not be read
+        say(f"Error: {error}")
         sys.exit(WRONG)
-    except KeyboardInterrupt:
-        say("Stopped. What was judged is kept; the same command carries on.")
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)

@@ -31,18 +31,22 @@ def explain(
         raise RunError(
             f"There is no sample {sample!r} in {str(folder)!r}.", hint=f"Its first samples are: {ids}."
         )
-    typer.echo(f"Sample {result.id}, judged by {run.manifest.judge['name']}")
+    typer.echo(f"Sample {result.id}, judged by {run.manifest.judge.get('name', 'an unnamed judge')}")
     for name, score in result.scores.items():
         typer.echo(f"\n{name}: {score.status}, score {score.score}, value {score.value}, band {score.band}")
         typer.echo(f"  expected {score.expected}, confidence {score.confidence}")
         typer.echo(f"  {score.reason}")
-    if run.manifest.prompts != prompts_hash():
-        say("The prompts of this version of localscore are not those that were sent, so they are not shown.")
+    try:
+        if run.manifest.prompts != prompts_hash():
+            raise RunError("The prompts of this version of localscore are not those that were sent.")
+        metrics = run.metrics()
+    except RunError as error:
+        say(f"{error.message} So the verdicts are shown without their prompts.")
         for judgment in result.judgments:
             typer.echo(f"\n{judgment.question}: {judgment.verdict} {judgment.probabilities or ''}")
         return
     before, after = _frame(run)
-    for number, exchange in enumerate(exchanges(result, run.metrics()), 1):
+    for number, exchange in enumerate(exchanges(result, metrics), 1):
         typer.echo(f"\n──── {number}. {exchange.inquiry.question} ────")
         typer.echo(f"{before}{exchange.inquiry.prompt}{after}")
         typer.echo("──── verdict ────")

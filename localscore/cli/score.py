@@ -14,10 +14,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from localscore import api, datasets, engine
-from localscore.cli.app import SOME_FAILED, app, data, say, talk
+from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say, talk
 from localscore.errors import OptionError
 from localscore.judges import Judge
 from localscore.metrics import METRICS, ContextRelevance, Metric
+from localscore.results import SampleResult
 from localscore.scoring import Penalties
 
 SECONDS_BETWEEN_LINES = 15
@@ -59,7 +60,7 @@ def score(
         bool, typer.Option("--skip-bad-rows", help="Leave rows that cannot be read out.")
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Score everything again where DIR holds a run.")
+        bool, typer.Option("--overwrite", help="Score all again where DIR holds a run.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")] = False,
 ) -> None:
@@ -79,19 +80,24 @@ def score(
         say(f"Left out: {complaint}")
     loaded = api.load_judge(judge, device=device, dtype=dtype)
     with _progress(len(dataset.samples), loaded, quiet=quiet) as listener:
-        run = api.score(
-            dataset,
-            judge=loaded,
-            metrics=chosen,
-            out=out,
-            limit=limit,
-            overwrite=overwrite,
-            listener=listener,
-        )
-    if out is None:
-        for result in run.results:
-            sys.stdout.write(result.model_dump_json() + "\n")
-    elif not quiet:
+        try:
+            run = api.score(
+                dataset,
+                judge=loaded,
+                metrics=chosen,
+                out=out,
+                overwrite=overwrite,
+                listener=listener,
+                on_result=_print_line if out is None else None,
+            )
+        except KeyboardInterrupt:
+            say(
+                "Stopped."
+                if out is None
+                else "Stopped. What was finished is kept; the same command carries on."
+            )
+            raise typer.Exit(STOPPED) from None
+    if out is not None and not quiet:
         from localscore.reports.table import run_table
 
         data().print(run_table(run))
@@ -101,6 +107,11 @@ def score(
             f"{run.failed} score{'s' * (run.failed != 1)} could not be had; each has its cause in the results."
         )
         raise typer.Exit(SOME_FAILED)
+
+
+def _print_line(result: SampleResult) -> None:
+    sys.stdout.buffer.write(result.model_dump_json().encode() + b"\n")
+    sys.stdout.buffer.flush()
 
 
 @app.command()

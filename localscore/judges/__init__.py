@@ -1,13 +1,17 @@
 """Judges: what answers inquiries. Only the modules of this folder import torch, transformers and outlines.
 
-cards.py        one TOML file per known judge: where its files come from and what they must be
-store.py        brings a judge's files here, checks them, converts GGUF once
-loading.py      a name, folder or file → a judge
-huggingface.py  a transformers model held to JSON schemas by Outlines
-chat.py         prompts → token ids
-reading.py      token ids → probabilities, each shared beginning read once
-deciding.py     probabilities → a closed verdict
-scripted.py     a judge that answers from a function, for tests and examples
+    cards.py        one TOML file per known judge: where its files come from and what they must be
+    store.py        brings a judge's files here, checks them, converts GGUF once
+    loading.py      a name, folder or file → a judge
+    gguf.py         GGUF → safetensors
+    complete.py     refuses judges that are damaged or lack weights
+    huggingface.py  a transformers model held to JSON schemas by Outlines
+    chat.py         prompts → token ids
+    reading.py      token ids → probabilities, each shared beginning read once
+    deciding.py     probabilities → a closed verdict
+    scripted.py     a judge that answers from a function, for tests and examples
+
+All of localscore asks through `Judge.decide`.
 """
 
 from __future__ import annotations

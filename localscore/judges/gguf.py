@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-from localscore.errors import JudgeUnusable
+from localscore.judges.complete import check_complete, readable
 
 
 def convert(gguf: Path, folder: Path, dtype: torch.dtype) -> None:
@@ -18,18 +18,17 @@ def convert(gguf: Path, folder: Path, dtype: torch.dtype) -> None:
     Raises:
         JudgeUnusable: transformers cannot read the file.
     """
-    try:
+    with readable(gguf), redirect_stderr(io.StringIO()):  # a progress bar that has no other switch
         tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name, local_files_only=True)
-        with redirect_stderr(io.StringIO()):  # a progress bar that has no other switch
-            model = AutoModelForCausalLM.from_pretrained(
-                gguf.parent,
-                gguf_file=gguf.name,
-                dtype=dtype,
-                quantization_config=GgufConfig(dequantize=True),
-                local_files_only=True,
-            )
-    except (ValueError, OSError, KeyError, IndexError, RuntimeError) as error:
-        raise JudgeUnusable(f"{gguf} cannot be read as a GGUF model: {error}") from error
+        model, loading = AutoModelForCausalLM.from_pretrained(
+            gguf.parent,
+            gguf_file=gguf.name,
+            dtype=dtype,
+            quantization_config=GgufConfig(dequantize=True),
+            local_files_only=True,
+            output_loading_info=True,
+        )
+    check_complete(loading, gguf)
     model.hf_quantizer = None  # its weights are plain numbers now and may be saved
     tokenizer.save_pretrained(folder)
     model.save_pretrained(folder)

@@ -30,6 +30,7 @@ from localscore.errors import (
 from localscore.inquiries import Inquiry
 from localscore.judges import JudgeIdentity, TokenCount
 from localscore.judges.chat import ChatTokenizer
+from localscore.judges.complete import check_complete, readable
 from localscore.judges.deciding import LegalStrings, decided, legal_strings, shares
 from localscore.judges.reading import Reader, TokenIds
 from localscore.results import Judgment
@@ -158,7 +159,10 @@ class HuggingFaceJudge:
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        tokenizer = AutoTokenizer.from_pretrained(self.folder, local_files_only=True, trust_remote_code=False)
+        with readable(self.folder):
+            tokenizer = AutoTokenizer.from_pretrained(
+                self.folder, local_files_only=True, trust_remote_code=False
+            )
         if not getattr(tokenizer, "is_fast", False):
             raise JudgeUnusable(
                 f"{self.folder} has no fast tokenizer.", hint="Convert it so that it has a tokenizer.json."
@@ -171,14 +175,17 @@ class HuggingFaceJudge:
 
         _ = self.chat  # a folder without a chat template is refused before gigabytes are read
         start = time.monotonic()
-        model = AutoModelForCausalLM.from_pretrained(
-            self.folder,
-            dtype=self._dtype,
-            device_map=self._device,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-        )
+        with readable(self.folder):
+            model, loading = AutoModelForCausalLM.from_pretrained(
+                self.folder,
+                dtype=self._dtype,
+                device_map=self._device,
+                use_safetensors=True,
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+            )
+        check_complete(loading, self.folder)
         log.info("Judge %s is ready after %.1f s.", self.identity.name, time.monotonic() - start)
         return model.eval()
 

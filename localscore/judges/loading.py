@@ -98,6 +98,10 @@ def _located(name: str) -> tuple[Path, str | None]:
         _check_card_hashes(path, {file.path: file.sha256 for file in card.files}, card.name)
         return path, card.name
     path = Path(name).expanduser()
+    try:
+        path.exists()
+    except OSError:  # a name that no file can have
+        raise unknown(name) from None
     if path.is_dir():
         _check_folder(path)
     elif not path.is_file():

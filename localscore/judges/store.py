@@ -272,5 +272,8 @@ def building(folder: Path) -> Iterator[Path | None]:
         partial = folder.with_name(f".{folder.name}.partial")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
-        yield partial
-        partial.rename(folder)
+        try:
+            yield partial
+            partial.rename(folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)

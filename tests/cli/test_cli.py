@@ -81,6 +81,54 @@ def test_without_a_folder_results_go_to_stdout_alone(shell: Shell, tmp_path: Pat
     assert [json.loads(line)["id"] for line in out.splitlines()] == ["a"]
 
 
+def test_a_judge_that_breaks_ends_with_status_3_and_what_to_do(shell: Shell, tmp_path: Path) -> None:
+    class Dying(ScriptedJudge):
+        def decide(self, inquiries: Any) -> Any:
+            raise RuntimeError("CUDA error")
+
+    shell.judge = Dying(lambda i: VERDICTS[i.question])
+    code, _, err = shell("score", written(tmp_path, ROW), "--judge", "x", "--out", tmp_path / "run")
+    assert code == 3
+    assert "CUDA error" in err
+    assert "the same command carries on" in err
+
+
+def test_stopping_says_that_what_was_finished_is_kept(shell: Shell, tmp_path: Path) -> None:
+    class Stopped(ScriptedJudge):
+        def decide(self, inquiries: Any) -> Any:
+            raise KeyboardInterrupt
+
+    shell.judge = Stopped(lambda i: VERDICTS[i.question])
+    code, _, err = shell("score", written(tmp_path, ROW), "--judge", "x", "--out", tmp_path / "run")
+    assert code == 130
+    assert "carries on" in err
+
+
+def test_results_on_stdout_come_line_by_line(shell: Shell, tmp_path: Path) -> None:
+    class Stopped(ScriptedJudge):
+        def decide(self, inquiries: Any) -> Any:
+            if any("Who closed it?" in inquiry.prompt for inquiry in inquiries):
+                raise KeyboardInterrupt
+            return super().decide(inquiries)
+
+    shell.judge = Stopped(lambda i: VERDICTS[i.question])
+    rows = [ROW, {**ROW, "id": "b", "query": "Who closed it?"}]
+    code, out, _ = shell("score", written(tmp_path, *rows), "--judge", "x")
+    assert (code, [json.loads(line)["id"] for line in out.splitlines()]) == (130, ["a"])
+
+
+def test_explain_shows_verdicts_without_prompts_where_these_have_changed(
+    shell: Shell, tmp_path: Path
+) -> None:
+    shell("score", written(tmp_path, ROW), "--judge", "x", "--out", tmp_path / "run")
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text())
+    (tmp_path / "run" / "run.json").write_text(json.dumps(manifest | {"prompts": "other"}))
+    code, out, err = shell("explain", tmp_path / "run", "a")
+    assert code == 0
+    assert "relevance: {'level': 'high'}" in out
+    assert "not those that were sent" in err
+
+
 def test_rows_may_come_from_standard_input(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(ROW).encode())))
     code, out, _ = shell("score", "-", "--judge", "x", "--metrics", "context_recall")

@@ -50,6 +50,18 @@ def test_evidence_is_a_sentence_of_the_context_it_names() -> None:
         assert claim.evidence.quote in contexts[claim.evidence.context]
 
 
+def test_the_order_of_the_contexts_decides_nothing() -> None:
+    contexts = ("The bridge is red.", "Ann opened the bridge.", "Bananas are yellow.")
+    one, other = scripted(evidence={"sentence": 3}), scripted(evidence={"sentence": 3})
+    results = [scored(one, contexts=contexts), scored(other, contexts=contexts[::-1])]
+    assert [i.key for i in one.asked] == [i.key for i in other.asked]
+    quotes = [result.claims[0].evidence for result in results]
+    assert [(q.context, q.quote) for q in quotes if q is not None] == [
+        (0, "The bridge is red."),
+        (2, "The bridge is red."),
+    ]
+
+
 def test_evidence_is_asked_for_supported_claims_only() -> None:
     def answer(inquiry: Any) -> Answer:
         if inquiry.question == "attribution":
