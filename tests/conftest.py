@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from localscore.judges import store
 from localscore.judges.cards import card_named
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from localscore.judges.huggingface import HuggingFaceJudge
 
 SMALL = "smollm2-135m"
+
+# The same examples in every run, so that a change is judged by itself; `--hypothesis-profile=default` looks further.
+settings.register_profile("steady", derandomize=True)
+settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session")

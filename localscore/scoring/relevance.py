@@ -6,7 +6,6 @@ penalty for each highly relevant context that the answer left unused and a cappe
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -102,9 +101,10 @@ def context_relevance(
     value, score = scaled(unit, scale)
 
     chances = _chances(levels, used, level_probabilities, used_probabilities)
-    expected_base = mean(math.fsum(p * WEIGHTS[level] for level, p in c.levels.items()) for c in chances)
-    expected_unused = math.fsum(c.levels["high"] * c.unused for c in chances)
-    expected_unit = expected_base - expected_unused * penalties.unused_high_relevance_context
+    weights = (exact(p) * exact(WEIGHTS[level]) for c in chances for level, p in c.levels.items())
+    expected_base = sum(weights, Fraction(0)) / len(chances)
+    expected_unused = sum((exact(c.levels["high"]) * exact(c.unused) for c in chances), Fraction(0))
+    expected_unit = expected_base - expected_unused * exact(penalties.unused_high_relevance_context)
     known = level_probabilities is not None and used_probabilities is not None
     return ScoreResult(
         score=score,
@@ -112,7 +112,7 @@ def context_relevance(
         status="scored",
         band=band(score, unit, scale, BANDS),
         reason=_reason(levels, unused, missing, penalties, scale, score),
-        expected=round(scaled(expected_unit - float(missing_penalty), scale)[0], 4) if known else None,
+        expected=round(scaled(expected_unit - missing_penalty, scale)[0], 4) if known else None,
         confidence=round(mean(p for c in chances for p in c.given), 4) if known else None,
     )
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from localscore.errors import SchemaViolation, VerdictCountMismatch
 from localscore.results import Quote, ScoreResult, Status
-from localscore.scoring.numbers import Bands, band, checked, mean, plain, scaled, shown
+from localscore.scoring.numbers import Bands, band, checked, exact, mean, plain, scaled, shown
 from localscore.texts import shorten
 
 RECALL_BANDS: Bands = ((0.9, "excellent"), (0.7, "good"), (0.4, "fair"), (1e-9, "poor"), (0.0, "none"))
@@ -112,9 +112,14 @@ def _share(
         status="scored",
         band=band(score, unit, scale, RECALL_BANDS),
         reason=_reason(supported, claims, evidence, scale, score),
-        expected=round(mean(probabilities) * scale, 4) if probabilities is not None else None,
+        expected=_expected(probabilities, scale) if probabilities is not None else None,
         confidence=round(mean(given_share), 4) if probabilities is not None else None,
     )
+
+
+def _expected(probabilities: Sequence[float], scale: float) -> float:
+    unit = sum(map(exact, probabilities), Fraction(0)) / len(probabilities)
+    return round(scaled(unit, scale)[0], 4)
 
 
 def _reason(
