@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +85,7 @@ def score(
     chosen = _as_judge(judge)
     manifest = Manifest.of(chosen.identity, metrics, dataset)
 
-    start, before = time.monotonic(), (chosen.tokens.read, chosen.tokens.written)
+    start, before = time.monotonic(), replace(chosen.tokens)
     with ExitStack() as stack:
         writer = None
         results: list[SampleResult] = []
@@ -105,17 +104,12 @@ def score(
                 writer.write(result)
             if on_result is not None:
                 on_result(result)
-        finished = manifest.model_copy(
-            update={
-                "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-                "seconds": round(time.monotonic() - start, 1),
-                "tokens": {
-                    "read": chosen.tokens.read - before[0],
-                    "written": chosen.tokens.written - before[1],
-                    "samples": len(failed) + len(waiting),
-                },
-            }
-        )
+        tokens = {
+            "read": chosen.tokens.read - before.read,
+            "written": chosen.tokens.written - before.written,
+            "samples": len(failed) + len(waiting),
+        }
+        finished = manifest.finished_with(tokens, seconds=time.monotonic() - start)
         run = Run(tuple(results), finished, Path(out) if out is not None else None)
         if writer is not None:
             writer.finish(run)

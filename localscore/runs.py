@@ -90,6 +90,11 @@ class Manifest(BaseModel):
             started=_now(),
         )
 
+    def finished_with(self, tokens: dict[str, int], *, seconds: float) -> Manifest:
+        """Return the manifest of the run now that it is finished."""
+        update = {"finished": _now(), "seconds": round(seconds, 1), "tokens": tokens}
+        return self.model_copy(update=update)
+
 
 @dataclass(frozen=True)
 class Run:

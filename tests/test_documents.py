@@ -25,7 +25,9 @@ def test_the_readmes_python_runs(block: str, tmp_path: Path, monkeypatch: pytest
     (tmp_path / "rag.jsonl").write_text(row)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(ls, "load_judge", lambda name: scripted())
-    exec(compile(block, "README.md", "exec"), {})
+    names: dict[str, object] = {}
+    exec(compile(block, "README.md", "exec"), names)
+    assert names.keys() & {"run", "context_relevance"}
 
 
 def test_the_readme_has_python() -> None:

@@ -119,8 +119,9 @@ def test_a_folder_that_is_being_written_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_spelling_of_a_number_does_not_make_another_run(tmp_path: Path) -> None:
-    ls.score(ROWS, judge=scripted(), out=tmp_path, metrics=[ls.ContextRecall(scale=1)])
-    ls.score(ROWS, judge=scripted(), out=tmp_path, metrics=[ls.ContextRecall(scale=1.0)])
+    one = ls.score(ROWS, judge=scripted(), out=tmp_path, metrics=[ls.ContextRecall(scale=1)])
+    other = ls.score(ROWS, judge=scripted(), out=tmp_path, metrics=[ls.ContextRecall(scale=1.0)])
+    assert one.manifest.identity == other.manifest.identity
 
 
 def test_a_metric_of_another_package_is_not_known(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ score with the status `failed`.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Generic, TypeVar
@@ -25,7 +26,7 @@ Plan = Generator[tuple[Inquiry[Any], ...], Sequence[Judgment], R]
 
 
 @dataclass(frozen=True)
-class Metric:
+class Metric(ABC):
     """Base of the metrics; a subclass adds its parameters as fields and has a `plan`."""
 
     name: ClassVar[str]
@@ -39,9 +40,9 @@ class Metric:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", checked("scale", self.scale))
 
+    @abstractmethod
     def plan(self, sample: Sample) -> Plan[ScoreResult]:
         """Ask about a sample, and score what the judge says."""
-        raise NotImplementedError
 
     @property
     def parameters(self) -> dict[str, Any]:
