@@ -1,6 +1,6 @@
 """Shows the judge's verdicts on `rag.jsonl` beside those of a careful person.
 
-python examples/agreement.py runs/demo-7
+python examples/agreement.py runs/demo-8
 """
 
 from __future__ import annotations
