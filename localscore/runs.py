@@ -180,8 +180,8 @@ def recording(
         folder.mkdir(parents=True, exist_ok=True)
         with _alone(folder):
             kept = [] if overwrite else _kept(folder, manifest, samples)
+            _cut_results(folder, kept)  # first, so that no row can be taken for one of the new manifest's
             _write_manifest(folder, manifest)
-            _cut_results(folder, kept)
             (folder / SUMMARY).unlink(missing_ok=True)
             writer = RunWriter(folder, manifest, kept)
             try:
@@ -230,10 +230,10 @@ def load_run(folder: str | Path) -> Run:
 def _kept(folder: Path, manifest: Manifest, samples: Sequence[Sample]) -> list[SampleResult]:
     """Return the results already in a folder that this run would give again."""
     hint = "Choose another --out, or pass --overwrite to score everything again."
-    if not (folder / MANIFEST).exists():
-        if (folder / RESULTS).exists():
-            raise RunError(f"{str(folder)!r} holds results without a manifest.", hint=hint)
+    if not (folder / RESULTS).exists():
         return []
+    if not (folder / MANIFEST).exists():
+        raise RunError(f"{str(folder)!r} holds results without a manifest.", hint=hint)
     earlier = load_run(folder)
     if earlier.manifest.identity != manifest.identity:
         raise RunError(
@@ -261,9 +261,10 @@ def _difference(earlier: Manifest, now: Manifest) -> str:
 def _cut_results(folder: Path, kept: Sequence[SampleResult]) -> None:
     """Leave exactly the kept results in the file; a line that was cut in the middle goes."""
     path = folder / RESULTS
-    whole = sum(len(line) + 1 for line in _whole_lines(path)) if kept else 0
-    with path.open("ab") as file:
-        file.truncate(whole)
+    if path.exists():
+        whole = sum(len(line) + 1 for line in _whole_lines(path)) if kept else 0
+        with path.open("ab") as file:
+            file.truncate(whole)
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:

@@ -108,6 +108,14 @@ def test_what_failed_is_asked_again_and_ends_like_a_clean_run(tmp_path: Path) ->
     assert not any(f"bridge {fine}" in inquiry.prompt for inquiry in judge.asked for fine in (0, 1, 3))
 
 
+def test_a_folder_with_a_manifest_alone_is_carried_on(tmp_path: Path) -> None:
+    ls.score(ROWS, judge=scripted(), out=tmp_path)
+    before = files(tmp_path)
+    (tmp_path / "results.jsonl").unlink()  # as a disk that was full at the start leaves it
+    ls.score(ROWS, judge=scripted(), out=tmp_path)
+    assert files(tmp_path) == before
+
+
 def test_a_folder_that_is_being_written_is_refused(tmp_path: Path) -> None:
     def answer(inquiry: Inquiry[Any]) -> Answer:
         with pytest.raises(RunError, match="Another process is writing"):

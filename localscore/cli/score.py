@@ -116,12 +116,11 @@ def _print_line(result: SampleResult) -> None:
 
 @app.command()
 def metrics() -> None:
-    """List the metrics, what they need, and what they mean."""
-    table = Table("metric", "needs", "what it tells")
+    """List the metrics, what they look at, and what they mean."""
+    table = Table("metric", "looks at", "what it tells")
     for name, metric in METRICS.items():
-        needs = ["query", "contexts", *metric.needs]
-        needs += ["ground_truth"] if name == "context_recall" else []
-        table.add_row(name, ", ".join(needs), (metric.__doc__ or "").strip().splitlines()[0])
+        fields = ["query", "contexts", *metric.needs, *metric.uses]
+        table.add_row(name, ", ".join(fields), (metric.__doc__ or "").strip().splitlines()[0])
     data().print(table)
 
 

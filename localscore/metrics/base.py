@@ -34,6 +34,9 @@ class Metric(ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     """The fields of a sample, beyond query and contexts, without which the metric cannot be asked."""
 
+    uses: ClassVar[tuple[str, ...]] = ()
+    """Further fields that it looks at where a sample has them."""
+
     scale: float = 1.0
     """The highest score."""
 

@@ -26,6 +26,7 @@ class ContextRecall(Metric):
     """
 
     name: ClassVar[str] = "context_recall"
+    uses: ClassVar[tuple[str, ...]] = ("ground_truth",)
 
     def plan(self, sample: Sample) -> Plan[ScoreResult]:
         """Ask about a sample, and score what the judge says."""

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from localscore.results import SampleResult, ScoreResult
+from localscore.results import ScoreResult
 from localscore.runs import Run
 from localscore.summary import MetricSummary
 
@@ -53,12 +53,6 @@ def summary_table(summary: dict[str, MetricSummary]) -> Table:
             _counts(metric.bands),
         )
     return table
-
-
-def sample_line(result: SampleResult) -> str:
-    """Return one line on one sample: its id and scores."""
-    scores = ", ".join(f"{name} {number(score.score)}" for name, score in result.scores.items())
-    return f"{result.id}: {scores}"
 
 
 def number(value: float | None) -> str:
