@@ -109,7 +109,7 @@ def score(
             "written": chosen.tokens.written - before.written,
             "samples": len(failed) + len(waiting),
         }
-        finished = manifest.finished_with(tokens, seconds=time.monotonic() - start)
+        finished = manifest.finished_with(results, tokens, seconds=time.monotonic() - start)
         run = Run(tuple(results), finished, Path(out) if out is not None else None)
         if writer is not None:
             writer.finish(run)

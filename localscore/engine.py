@@ -30,10 +30,6 @@ from localscore.samples import Sample
 
 log = logging.getLogger("localscore")
 
-SAMPLES_IN_FLIGHT = 1
-"""A judge that reads one prompt at a time keeps every shared beginning of a sample at hand if the sample is
-finished before the next one starts, and rows are written as soon as can be."""
-
 REMEMBERED = 20_000
 """Judgments kept in memory, so that the same text twice is judged once."""
 
@@ -129,13 +125,15 @@ def run(
     judge: Judge,
     *,
     listener: Listener | None = None,
-    in_flight: int = SAMPLES_IN_FLIGHT,
+    in_flight: int | None = None,
     kept: int = 0,
 ) -> Iterator[SampleResult]:
     """Score samples with metrics; yield the results in the samples' order, each as soon as it can be.
 
     A verdict that could not be had fails its score alone; everything else goes on. How many samples are
-    `in_flight` side by side changes the cost and nothing else. `kept` is told to the listener.
+    `in_flight` side by side changes the cost and nothing else; it is for the judge to say, and one where it does
+    not: a judge that reads one prompt at a time then has every shared beginning of a sample at hand. `kept` is told
+    to the listener.
 
     Raises:
         JudgeBroke: the judge raised something that is no `VerdictError`.
@@ -153,8 +151,9 @@ def run(
     waiting = iter(samples)
     flights: deque[_InFlight] = deque()
     answers = _Answers(judge, listener, Progress(samples=kept, kept=kept))
+    side_by_side = in_flight if in_flight is not None else int(getattr(judge, "samples_at_once", 1))
     while True:
-        while len(flights) < in_flight and (sample := next(waiting, None)) is not None:
+        while len(flights) < side_by_side and (sample := next(waiting, None)) is not None:
             flights.append(_started(sample, metrics))
         if not flights:
             return

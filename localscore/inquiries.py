@@ -2,7 +2,8 @@
 
 The wording of each question is a text file in `localscore/prompts`; this module fills it in. A prompt is a
 sequence of *chunks*. A chunk border (`~~~` in the file) ends a beginning that several inquiries share: a judge
-reads each beginning once and each chunk in one pass, whatever else is in the run.
+reads each beginning once. Closed questions about the same text are asked `together`, so that a judge reads the text
+and all of them in one pass.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from itertools import groupby
-from typing import Generic
+from typing import Any, Generic, NamedTuple
 
 from localscore.errors import OptionError
 from localscore.texts import sentences
@@ -28,6 +29,7 @@ from localscore.verdicts import (
     Sufficiency,
     Usage,
     V,
+    Verdict,
     legal_values,
 )
 
@@ -40,6 +42,13 @@ QUESTIONS = (
     "attribution",
     "evidence",
 )
+
+
+class Ending(NamedTuple):
+    """The last chunk of a closed question, and the verdict that is expected there."""
+
+    text: str
+    verdict: type[Verdict]
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,8 @@ class Inquiry(Generic[V]):
     """The verdict expected; its JSON schema is what the judge is held to."""
     room: int = 0
     """The most tokens that an open verdict may take."""
+    endings: tuple[Ending, ...] = ()
+    """Where it is asked together with others: the endings of all of them, its own among these."""
     texts: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """What was filled into the prompt, by name, for judges that are functions."""
 
@@ -77,8 +88,29 @@ class Inquiry(Generic[V]):
     @cached_property
     def key(self) -> str:
         """A hash of everything that decides the verdict, apart from the judge."""
-        sent = json.dumps([self.chunks, self.verdict.model_json_schema()], sort_keys=True)
+        beside = [(ending.text, ending.verdict.model_json_schema()) for ending in self.endings]
+        sent = json.dumps([self.chunks, self.verdict.model_json_schema(), beside], sort_keys=True)
         return hashlib.sha256(sent.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def together(*inquiries: Inquiry[Any]) -> tuple[Inquiry[Any], ...]:
+    """Return the inquiries as ones that are always put to the judge in one pass.
+
+    What they have in common but the last chunk is the text that they are about. Which of them are still
+    unanswered changes nothing in how the others are computed.
+
+    >>> level, used = together(relevance("Who?", "Ann."), usage("Who?", "Ann.", "Ann."))
+    >>> [ending.verdict.__name__ for ending in used.endings]
+    ['Relevance', 'Usage']
+
+    Raises:
+        OptionError: they are not closed questions about the same text.
+    """
+    endings = tuple(Ending(inquiry.chunks[-1], inquiry.verdict) for inquiry in inquiries)
+    same = {inquiry.chunks[:-1] for inquiry in inquiries}
+    if len(same) > 1 or () in same or not all(legal_values(inquiry.verdict) for inquiry in inquiries):
+        raise OptionError("Only closed questions about the same text can be asked together.")
+    return tuple(replace(inquiry, endings=endings) for inquiry in inquiries)
 
 
 @dataclass(frozen=True)
@@ -131,13 +163,15 @@ def claims(text: str) -> Inquiry[Claims]:
 
 def attribution(claim: str, contexts: tuple[str, ...]) -> Inquiry[Attribution]:
     """Do the contexts support this claim?"""
-    return _inquiry(Attribution, ["all_contexts", "attribution"], claim=claim, contexts=_listed(contexts))
+    return _inquiry(
+        Attribution, ["all_contexts", "one_claim", "attribution"], claim=claim, contexts=_listed(contexts)
+    )
 
 
 def evidence(claim: str, contexts: tuple[str, ...]) -> Inquiry[Evidence]:
     """Which sentence of the contexts supports this claim best?"""
     among = Evidence.among(len(numbered_sentences(contexts)))
-    return _inquiry(among, ["all_contexts", "evidence"], claim=claim, contexts=_listed(contexts))
+    return _inquiry(among, ["all_contexts", "one_claim", "evidence"], claim=claim, contexts=_listed(contexts))
 
 
 @lru_cache(maxsize=1)
@@ -168,4 +202,4 @@ def _inquiry(verdict: type[V], parts: Sequence[str], *, room: int = 0, **texts: 
     template = "".join(_template(name) for name in parts)
     chunks = re.split(r"^~~~\n", template.removesuffix("\n"), flags=re.MULTILINE)
     filled = tuple(re.sub(r"\{(\w+)\}", lambda slot: texts[slot[1]], chunk) for chunk in chunks)
-    return Inquiry(parts[-1], tuple(filter(None, filled)), verdict, room, texts)
+    return Inquiry(parts[-1], tuple(filter(None, filled)), verdict, room, texts=texts)

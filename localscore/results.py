@@ -35,6 +35,12 @@ class Judgment(_Frozen):
     """Length of the prompt; how many of them had to be read anew is a matter of the run, not of the verdict."""
     written_tokens: int = 0
 
+    @property
+    def margin(self) -> float | None:
+        """The distance between the two most probable values of a closed verdict that has two."""
+        first, *others = sorted((self.probabilities or {"": 1.0}).values(), reverse=True)
+        return round(first - others[0], 4) if others else None
+
     @classmethod
     def of(cls, verdict: Verdict, probabilities: Probabilities | None = None, **tokens: int) -> Judgment:
         """Return the judgment that holds this verdict."""

@@ -54,7 +54,11 @@ class Manifest(BaseModel):
     identity: str
     """A hash of judge, prompts and metrics: runs of one identity can be carried on and compared."""
     judge: dict[str, Any]
-    """Name, fingerprint, and what that was made of: files with their sha256, device, dtype, chat template."""
+    """Name, fingerprint, and what that was made of: files with their sha256, device, dtype, chat template.
+
+    `exact`: the same files and options give the same bytes, in any order and when carried on. `noise`: the distance
+    of two probabilities below which this arithmetic cannot tell two values apart.
+    """
     prompts: str
     """The sha256 of the wording of all questions."""
     metrics: list[dict[str, Any]]
@@ -66,6 +70,8 @@ class Manifest(BaseModel):
     seconds: float | None = None
     tokens: dict[str, int] | None = None
     """Tokens that the judge read and wrote in the last sitting, and how many samples they were for."""
+    near_ties: int | None = None
+    """Closed verdicts whose two most probable values are nearer to each other than the arithmetic's noise."""
 
     @classmethod
     def of(cls, identity: JudgeIdentity, metrics: Sequence[Metric], dataset: Dataset) -> Manifest:
@@ -74,7 +80,13 @@ class Manifest(BaseModel):
         same = json.dumps([identity.fingerprint, prompts_hash(), told], sort_keys=True)
         return cls(
             identity=hashlib.sha256(same.encode()).hexdigest(),
-            judge={"name": identity.name, "fingerprint": identity.fingerprint, **identity.details},
+            judge={
+                "name": identity.name,
+                "fingerprint": identity.fingerprint,
+                "exact": identity.exact,
+                "noise": identity.noise,
+                **identity.details,
+            },
             prompts=prompts_hash(),
             metrics=told,
             dataset={
@@ -90,9 +102,18 @@ class Manifest(BaseModel):
             started=_now(),
         )
 
-    def finished_with(self, tokens: dict[str, int], *, seconds: float) -> Manifest:
+    def finished_with(
+        self, results: Sequence[SampleResult], tokens: dict[str, int], *, seconds: float
+    ) -> Manifest:
         """Return the manifest of the run now that it is finished."""
-        update = {"finished": _now(), "seconds": round(seconds, 1), "tokens": tokens}
+        noise = self.judge.get("noise", 0.0)
+        margins = [judgment.margin for result in results for judgment in result.judgments]
+        update = {
+            "finished": _now(),
+            "seconds": round(seconds, 1),
+            "tokens": tokens,
+            "near_ties": sum(margin is not None and margin <= noise for margin in margins),
+        }
         return self.model_copy(update=update)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from localscore.judges.huggingface import HuggingFaceJudge
 
 SMALL = "smollm2-135m"
+
+# Plain Outlines, the oracle, compiles its mask kernels at first use, which takes seconds and gains nothing here.
+os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
 
 # The same examples in every run, so that a change is judged by itself; `--hypothesis-profile=default` looks further.
 settings.register_profile("steady", derandomize=True)

@@ -56,6 +56,13 @@ def score(
     dtype: Annotated[
         Literal["auto", "float32", "bfloat16", "float16"], typer.Option(help="auto is float32 on a CPU.")
     ] = "auto",
+    quantize: Annotated[
+        Literal["none", "fp16-weights", "int8"], typer.Option(help="Cheaper arithmetic on a CPU.")
+    ] = "none",
+    batch_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most tokens in a pass where prompts are read together, as on a GPU."),
+    ] = None,
     skip_bad_rows: Annotated[
         bool, typer.Option("--skip-bad-rows", help="Leave rows that cannot be read out.")
     ] = False,
@@ -78,7 +85,7 @@ def score(
     dataset = datasets.read(source, mapping=mapping, skip_bad_rows=skip_bad_rows, limit=limit, needs=needs)
     for complaint in dataset.complaints:
         say(f"Left out: {complaint}")
-    loaded = api.load_judge(judge, device=device, dtype=dtype)
+    loaded = api.load_judge(judge, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens)
     with _progress(len(dataset.samples), loaded, quiet=quiet) as listener:
         try:
             run = api.score(

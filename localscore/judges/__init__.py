@@ -5,10 +5,13 @@
     loading.py      a name, folder or file → a judge
     gguf.py         GGUF → safetensors
     complete.py     refuses judges that are damaged or lack weights
-    huggingface.py  a transformers model held to JSON schemas by Outlines
+    huggingface.py  a transformers model held to JSON schemas
     chat.py         prompts → token ids
-    reading.py      token ids → probabilities, each shared beginning read once
-    deciding.py     probabilities → a closed verdict
+    arithmetic.py   device, number format, and the kernels of its matrices
+    units.py        inquiries → what is read in one pass, and back to judgments
+    reading.py      token ids → scores, each shared beginning read once
+    deciding.py     scores → a closed verdict
+    writing.py      scores → an open verdict
     scripted.py     a judge that answers from a function, for tests and examples
 
 All of localscore asks through `Judge.decide`.
@@ -27,10 +30,14 @@ from localscore.results import Judgment
 
 @dataclass
 class TokenCount:
-    """Tokens that a judge has read and written since it was made."""
+    """What a judge has cost since it was made."""
 
     read: int = 0
+    """Tokens of prompts that went through the model; what was kept of a beginning is not read again."""
     written: int = 0
+    """Tokens of open verdicts."""
+    passes: int = 0
+    """How often the model was called."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +49,17 @@ class JudgeIdentity:
     """A hash of the judge's files, arithmetic and software."""
     details: dict[str, Any] = field(default_factory=dict)
     """What the fingerprint was made of, in words."""
+    exact: bool = True
+    """Whether the same question always gets the same bytes for an answer, whatever else is in the run."""
+    noise: float = 0.0
+    """Values of a closed verdict whose probabilities are nearer to each other than this are a tie."""
 
 
 class Judge(Protocol):
-    """Answers inquiries. The one method is all that a backend needs to have."""
+    """Answers inquiries. The one method is all that a backend needs to have.
+
+    One that gains from answering the inquiries of many samples together says of how many in `samples_at_once`.
+    """
 
     @property
     def identity(self) -> JudgeIdentity:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from localscore.errors import NotANumber
@@ -19,54 +19,57 @@ from localscore.verdicts import V, Verdict, legal_values
 
 TokenIds = tuple[int, ...]
 
+START = -1
+"""The place before all others, where one is named by its index."""
 
-@dataclass
+
+@dataclass(frozen=True)
 class Fork:
-    """A place where legal strings part: per next token, what must follow it, up to the next fork or the end."""
+    """A place where legal strings part.
 
-    branches: dict[int, Branch] = field(default_factory=dict)
+    `path` leads here from the fork `after` it: the token chosen there and what it forces. `branches` holds, per
+    next token, the label of the value that it decides, or the index of the fork that it leads to.
+    """
 
-
-@dataclass
-class Branch:
-    """What follows a token: the label of the value when it is decided, or more tokens and another fork."""
-
-    label: str = ""
-    forced: TokenIds = ()
-    fork: Fork | None = None
+    after: int
+    path: TokenIds
+    branches: Mapping[int, str | int]
 
 
 @dataclass(frozen=True)
 class LegalStrings:
-    """The legal strings of a closed verdict as tokens: what they share, and the forks after it."""
+    """The legal strings of a closed verdict as tokens: the forks between them, each after the one before it."""
 
-    start: TokenIds
-    root: Fork
+    forks: tuple[Fork, ...]
 
 
 def legal_strings(verdict: type[Verdict], ids: Callable[[str], TokenIds]) -> LegalStrings:
-    """Return the tree of a closed verdict's legal strings under a tokenizer."""
-    strings = {value.label(): ids(value.spelled()) for value in legal_values(verdict)}
-    if len(strings) == 1:
-        [(label, string)] = strings.items()
-        return LegalStrings(string[:-1], Fork({string[-1]: Branch(label)}))
-    start, root = _grown(strings)
-    return LegalStrings(start, root)
+    """Return the forks of a closed verdict's legal strings under a tokenizer.
 
+    >>> from localscore.verdicts import Usage
+    >>> [fork] = legal_strings(Usage, lambda text: tuple(map(ord, text))).forks
+    >>> "".join(map(chr, fork.path)), {chr(token): label for token, label in fork.branches.items()}
+    ('{"used": ', {'t': 'true', 'f': 'false'})
+    """
+    forks: list[Fork | None] = []
 
-def _grown(strings: Mapping[str, TokenIds]) -> tuple[TokenIds, Fork]:
-    shared = _shared_beginning(list(strings.values()))
-    groups: dict[int, dict[str, TokenIds]] = {}
-    for label, string in strings.items():
-        groups.setdefault(string[len(shared)], {})[label] = string[len(shared) + 1 :]
-    fork = Fork()
-    for token, rest in groups.items():
-        if len(rest) == 1:
-            fork.branches[token] = Branch(label=next(iter(rest)))
-        else:
-            forced, deeper = _grown(rest)
-            fork.branches[token] = Branch(forced=forced, fork=deeper)
-    return shared, fork
+    def grow(after: int, chosen: TokenIds, strings: Mapping[str, TokenIds]) -> int:
+        forced = _shared_beginning(list(strings.values()))
+        if len(strings) == 1:
+            forced = forced[:-1]
+        index = len(forks)
+        forks.append(None)
+        groups: dict[int, dict[str, TokenIds]] = {}
+        for label, string in strings.items():
+            groups.setdefault(string[len(forced)], {})[label] = string[len(forced) + 1 :]
+        branches: dict[int, str | int] = {}
+        for token, rest in groups.items():
+            branches[token] = next(iter(rest)) if len(rest) == 1 else grow(index, (token,), rest)
+        forks[index] = Fork(after, (*chosen, *forced), branches)
+        return index
+
+    grow(START, (), {value.label(): ids(value.spelled()) for value in legal_values(verdict)})
+    return LegalStrings(tuple(fork for fork in forks if fork is not None))
 
 
 def _shared_beginning(strings: Sequence[TokenIds]) -> TokenIds:
@@ -79,41 +82,34 @@ def _shared_beginning(strings: Sequence[TokenIds]) -> TokenIds:
     return tuple(column[0] for column in columns)
 
 
-def shares(
-    root: Fork, scores: Sequence[float], read: Callable[[TokenIds], Sequence[float]]
-) -> dict[str, float]:
+def shares(legal: LegalStrings, scores: Sequence[Sequence[float]]) -> dict[str, float]:
     """Return the probability of each legal value, by label.
 
     Args:
-        root: the first fork.
-        scores: the judge's log-scores of all tokens at the first fork.
-        read: returns the log-scores after some tokens that follow the prompt.
+        legal: the legal strings.
+        scores: per fork, the judge's log-scores of its branches, in their order.
 
     Raises:
         NotANumber: a score is NaN or infinite.
 
-    >>> fork = Fork({7: Branch("true"), 8: Branch("false")})
-    >>> shares(fork, [0.0] * 9, lambda tokens: [])
+    >>> from localscore.verdicts import Usage
+    >>> shares(legal_strings(Usage, lambda text: tuple(map(ord, text))), [[0.0, 0.0]])
     {'true': 0.5, 'false': 0.5}
     """
     found: dict[str, float] = {}
-
-    def walk(fork: Fork, scores: Sequence[float], path: TokenIds, probability: float) -> None:
-        at = [float(scores[token]) for token in fork.branches]
+    reached = {0: 1.0}
+    for index, (fork, at) in enumerate(zip(legal.forks, scores, strict=True)):
         if not all(map(math.isfinite, at)):
             raise NotANumber("The judge's scores of the legal values are not finite numbers.")
         top = max(at)
         weights = [math.exp(score - top) for score in at]
         total = math.fsum(weights)
-        for (token, branch), weight in zip(fork.branches.items(), weights, strict=True):
-            share = probability * weight / total
-            if branch.fork is None:
-                found[branch.label] = share
+        for branch, weight in zip(fork.branches.values(), weights, strict=True):
+            share = reached[index] * weight / total
+            if isinstance(branch, int):
+                reached[branch] = share
             else:
-                further = (*path, token, *branch.forced)
-                walk(branch.fork, read(further), further, share)
-
-    walk(root, scores, (), 1.0)
+                found[branch] = share
     return found
 
 

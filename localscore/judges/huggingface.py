@@ -1,7 +1,7 @@
-"""A transformers model that is held to JSON schemas by Outlines.
+"""A transformers model that is held to JSON schemas.
 
 Closed verdicts are decided from the probabilities of their legal strings (`deciding.py`), open ones are written
-greedily under the schema by Outlines with the llguidance backend, which compiles a bounded list of bounded
+greedily under the schema (`writing.py`), which Outlines hands to llguidance: that compiles a bounded list of bounded
 strings in milliseconds and keeps control tokens out of them.
 """
 
@@ -9,30 +9,25 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
-from localscore.errors import (
-    ContextTooLong,
-    JudgeUnusable,
-    NotANumber,
-    OutOfMemory,
-    OutputTruncated,
-    VerdictError,
-)
+from localscore.errors import ContextTooLong, JudgeUnusable, OutOfMemory, OutputTruncated, VerdictError
 from localscore.inquiries import Inquiry
 from localscore.judges import JudgeIdentity, TokenCount
+from localscore.judges.arithmetic import Arithmetic
 from localscore.judges.chat import ChatTokenizer
 from localscore.judges.complete import check_complete, readable
-from localscore.judges.deciding import LegalStrings, decided, legal_strings, shares
-from localscore.judges.reading import Reader, TokenIds
+from localscore.judges.deciding import LegalStrings, legal_strings
+from localscore.judges.reading import Reader
+from localscore.judges.units import Asked, Pass, asked_together
+from localscore.judges.writing import write
 from localscore.results import Judgment
 from localscore.verdicts import Verdict, legal_values, parsed
 
@@ -40,6 +35,12 @@ log = logging.getLogger("localscore")
 
 _SPACED = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 """llguidance's options for the one spelling of JSON that `Verdict.spelled` writes."""
+
+_SIDE_BY_SIDE = 64
+"""Samples at once where units are read together: enough to fill a pass."""
+
+Answer = Judgment | VerdictError
+R = TypeVar("R")
 
 
 class HuggingFaceJudge:
@@ -49,32 +50,28 @@ class HuggingFaceJudge:
     nothing.
     """
 
-    def __init__(self, folder: Path, identity: JudgeIdentity, *, device: str, dtype: torch.dtype) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        identity: JudgeIdentity,
+        arithmetic: Arithmetic,
+        *,
+        batch_tokens: int | None = None,
+    ) -> None:
         self.identity = identity
         self.tokens = TokenCount()
         self.folder = folder
-        self._device = device
-        self._dtype = dtype
+        self.arithmetic = arithmetic
+        self._batch_tokens = batch_tokens
         self._legal_strings: Callable[[type[Verdict]], LegalStrings] = lru_cache(maxsize=512)(
             lambda verdict: legal_strings(verdict, self.chat.ids)
         )
-        self._processor: Callable[[type[Verdict]], Any] = lru_cache(maxsize=32)(self._compiled)
+        self._grammar: Callable[[type[Verdict]], str] = lru_cache(maxsize=32)(self._compiled)
 
-    def decide(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Judgment | VerdictError]:
-        """Answer each inquiry in order; see `localscore.judges.Judge.decide`."""
-        for inquiry in inquiries:
-            try:
-                yield self._answer(inquiry)
-            except VerdictError as error:
-                yield error
-            except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
-                if not _out_of_memory(error):
-                    raise
-                self._reader.forget()
-                yield OutOfMemory(
-                    f"The {self._device} had no memory left for a prompt of this length: {error}",
-                    hint="Use a smaller judge or dtype, or shorter texts.",
-                )
+    @property
+    def samples_at_once(self) -> int:
+        """How many samples it can make use of side by side."""
+        return 1 if self.arithmetic.exact else _SIDE_BY_SIDE
 
     @cached_property
     def chat(self) -> ChatTokenizer:
@@ -86,66 +83,122 @@ class HuggingFaceJudge:
         """The most tokens that a prompt and its answer may take together."""
         return int(self._model.config.max_position_embeddings)
 
-    def _answer(self, inquiry: Inquiry[Any]) -> Judgment:
-        if legal_values(inquiry.verdict):
-            return self._decided(inquiry)
-        return self._written(inquiry)
+    @cached_property
+    def batch_tokens(self) -> int:
+        """The most tokens that several units may have in one pass; halved when memory runs out."""
+        return self._batch_tokens or self.arithmetic.batch_tokens(self._model)
 
-    def _decided(self, inquiry: Inquiry[Any]) -> Judgment:
-        legal = self._legal_strings(inquiry.verdict)
-        chunks = self.chat.chunks(inquiry.chunks, legal.start)
-        self._check_window(chunks, 0)
-        scores, cache = self._reader.read(chunks)
-        found = shares(legal.root, _on_cpu(scores), lambda tokens: _on_cpu(self._reader.after(tokens, cache)))
-        verdict, probabilities = decided(inquiry.verdict, found)
-        return Judgment.of(verdict, probabilities, prompt_tokens=sum(map(len, chunks)))
+    def decide(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Answer]:
+        """Answer each inquiry in order; see `localscore.judges.Judge.decide`."""
+        for closed, group in groupby(inquiries, key=lambda inquiry: bool(legal_values(inquiry.verdict))):
+            if closed:
+                yield from self._decided(list(group))
+            else:
+                for inquiry in group:
+                    yield self._written(inquiry)
 
-    def _written(self, inquiry: Inquiry[Any]) -> Judgment:
-        chunks = self.chat.chunks(inquiry.chunks)
-        self._check_window(chunks, inquiry.room)
-        written, text = self._greedy(chunks, inquiry)
-        verdict = parsed(inquiry.verdict, text)
-        return Judgment.of(verdict, prompt_tokens=sum(map(len, chunks)), written_tokens=len(written))
+    def _decided(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Answer]:
+        """Answer closed inquiries, one unit in a pass, or as many as the budget allows where that may be."""
+        batch: list[Asked] = []
+        for group in asked_together(inquiries):
+            try:
+                asked = Asked.of(group, self.chat, self._legal_strings)
+                self._check_window(asked.unit.longest)
+            except VerdictError as error:
+                yield from self._read(batch)
+                yield from [error] * len(group)
+                batch = []
+                continue
+            if batch and (self.arithmetic.exact or self._too_many([*batch, asked])):
+                yield from self._read(batch)
+                batch = []
+            batch.append(asked)
+        yield from self._read(batch)
 
-    def _greedy(self, chunks: Sequence[TokenIds], inquiry: Inquiry[Any]) -> tuple[list[int], str]:
-        """Write the most probable legal token again and again until the JSON is complete."""
-        processor = self._processor(inquiry.verdict)
-        processor.reset()
-        scores, cache = self._reader.read(chunks)
-        written: list[int] = []
-        while len(written) < inquiry.room:
-            so_far = torch.tensor([written or [0]], device=scores.device)
-            with torch.inference_mode():
-                allowed = processor(so_far, scores.unsqueeze(0))[0]
-            if not torch.isfinite(allowed.max()):
-                raise NotANumber("The judge's scores of the next token are not finite numbers.")
-            written.append(int(allowed.argmax()))
-            self.tokens.written += 1
-            text = self.chat.text(written)
-            if text.endswith("}") and _is_json(text):
-                return written, text
-            scores = self._reader.more(written[-1:], cache)
-        raise OutputTruncated(
-            f"The limit of {inquiry.room} tokens was reached before the {inquiry.question} verdict was complete.",
-            hint="The text may be unusually long, or the judge too weak to come to an end.",
-        )
+    def _too_many(self, batch: Sequence[Asked]) -> bool:
+        return Pass.of([asked.unit for asked in batch]).tokens > self.batch_tokens
 
-    def _check_window(self, chunks: Sequence[TokenIds], room: int) -> None:
-        needed = sum(map(len, chunks)) + room
+    def _read(self, batch: Sequence[Asked]) -> Iterator[Answer]:
+        """Read units in one pass, or where memory runs out in halves, down to a unit alone."""
+        if not batch:
+            return
+        try:
+            scores = self._in_memory(lambda: self._reader.scores(Pass.of([asked.unit for asked in batch])))
+        except OutOfMemory as error:
+            if len(batch) == 1:
+                yield from [error] * len(batch[0].inquiries)
+                return
+            self.batch_tokens = max(1, self.batch_tokens // 2)
+            yield from self._read(batch[: len(batch) // 2])
+            yield from self._read(batch[len(batch) // 2 :])
+        else:
+            for asked, found in zip(batch, scores, strict=True):
+                yield from asked.judgments(found)
+
+    def _written(self, inquiry: Inquiry[Any]) -> Answer:
+        """Answer an open inquiry."""
+        try:
+            return self._in_memory(lambda: self._greedy(inquiry))
+        except VerdictError as error:
+            return error
+
+    def _greedy(self, inquiry: Inquiry[Any]) -> Judgment:
+        from llguidance import LLMatcher
+
+        grammar = LLMatcher(self._outlines.llg_tokenizer, self._grammar(inquiry.verdict))
+        start = grammar.compute_ff_tokens()
+        grammar.consume_tokens(start)
+        chunks = self.chat.chunks(inquiry.chunks, tuple(start))
+        prompt = [token for chunk in chunks for token in chunk]
+        self._check_window(len(prompt) + inquiry.room)
+        scores, cache = self._reader.begin(chunks)
+        written = write(grammar, scores, partial(self._reader.more, cache=cache), prompt, inquiry.room)
+        if written is None:
+            self.tokens.written += inquiry.room
+            raise OutputTruncated(
+                f"The limit of {inquiry.room} tokens was reached before the {inquiry.question} verdict was complete.",
+                hint="The text may be unusually long, or the judge too weak to come to an end.",
+            )
+        self.tokens.written += len(written)
+        verdict = parsed(inquiry.verdict, self.chat.text([*start, *written]))
+        return Judgment.of(verdict, prompt_tokens=len(prompt), written_tokens=len(written))
+
+    def _check_window(self, needed: int) -> None:
         if needed > self.window:
             raise ContextTooLong(
                 f"The prompt and its answer need {needed} tokens; the judge's window holds {self.window}.",
                 hint="Use shorter or fewer contexts, or a judge with a larger window.",
             )
 
-    def _compiled(self, verdict: type[Verdict]) -> Any:
+    def _in_memory(self, work: Callable[[], R]) -> R:
+        """Do some work; where memory runs out, let go of what was kept and try once more.
+
+        Raises:
+            OutOfMemory: there is not enough even so.
+        """
+        try:
+            return work()
+        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+            if not _out_of_memory(error):
+                raise
+        self._reader.forget()
+        try:
+            return work()
+        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+            if not _out_of_memory(error):
+                raise
+            raise OutOfMemory(
+                f"The {self.arithmetic.device} had no memory left for a prompt of this length: {error}",
+                hint="Use a smaller judge or dtype, or shorter texts.",
+            ) from error
+
+    def _compiled(self, verdict: type[Verdict]) -> str:
         schema = verdict.model_json_schema() | {"x-guidance": _SPACED}
-        return self._outlines.get_json_schema_logits_processor(json.dumps(schema))
+        grammar: str = self._outlines.get_json_schema_logits_processor(json.dumps(schema)).grammar
+        return grammar
 
     @cached_property
     def _outlines(self) -> Any:
-        with _no_compiler():
-            import llguidance.torch  # noqa: F401
         import outlines
         from outlines.backends.llguidance import LLGuidanceBackend
 
@@ -178,44 +231,17 @@ class HuggingFaceJudge:
         with readable(self.folder):
             model, loading = AutoModelForCausalLM.from_pretrained(
                 self.folder,
-                dtype=self._dtype,
-                device_map=self._device,
+                dtype=self.arithmetic.dtype,
+                device_map=self.arithmetic.device,
                 use_safetensors=True,
                 local_files_only=True,
                 trust_remote_code=False,
                 output_loading_info=True,
             )
         check_complete(loading, self.folder)
+        self.arithmetic.prepare(model)
         log.info("Judge %s is ready after %.1f s.", self.identity.name, time.monotonic() - start)
         return model.eval()
-
-
-@contextmanager
-def _no_compiler() -> Iterator[None]:
-    """Import something without torch.compile.
-
-    llguidance decorates its mask kernels with it, which takes seconds in every process and gains nothing here.
-    """
-    before = os.environ.get("TORCHDYNAMO_DISABLE")
-    os.environ["TORCHDYNAMO_DISABLE"] = "1"
-    try:
-        yield
-    finally:
-        os.environ.pop("TORCHDYNAMO_DISABLE")
-        if before is not None:
-            os.environ["TORCHDYNAMO_DISABLE"] = before
-
-
-def _on_cpu(scores: torch.Tensor) -> Any:
-    return scores.cpu().numpy()
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _out_of_memory(error: BaseException) -> bool:

@@ -8,7 +8,7 @@ import logging
 import os
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from localscore.errors import JudgeDamaged, JudgeUnusable, OptionError
 from localscore.judges import JudgeIdentity
@@ -18,12 +18,10 @@ from localscore.judges.store import building, home, known_sha256, required
 if TYPE_CHECKING:
     import torch
 
+    from localscore.judges.arithmetic import Device, Dtype, Quantize
     from localscore.judges.huggingface import HuggingFaceJudge
 
 log = logging.getLogger("localscore")
-
-Device = Literal["auto", "cpu", "cuda"]
-Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",
@@ -45,44 +43,58 @@ MANNERS = {
 _SOFTWARE = ("torch", "transformers", "outlines", "llguidance", "tokenizers")
 
 
-def load_judge(name: str | Path, *, device: Device = "auto", dtype: Dtype = "auto") -> HuggingFaceJudge:
+def load_judge(
+    name: str | Path,
+    *,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    quantize: Quantize = "none",
+    batch_tokens: int | None = None,
+) -> HuggingFaceJudge:
     """Return the judge of that name, ready to be asked; its weights are read with the first question.
 
     Args:
         name: a card (`localscore models list`), a folder in the Hugging Face format, or a `.gguf` file.
         device: `auto` takes a GPU when there is one.
         dtype: `auto` is float32 on a CPU; bfloat16 on a GPU that has it, else float16.
+        quantize: cheaper arithmetic on a CPU: `fp16-weights` or `int8`.
+        batch_tokens: the most tokens read in one pass where prompts are read together (on a GPU, but in float32);
+            none is what half of the free memory holds.
 
     Raises:
         UnknownJudge: there is no card, folder or file of that name.
         JudgeMissing: the card's files are not on this machine; `localscore models pull` brings them.
         JudgeDamaged: the files are not what the card says.
         JudgeUnusable: no weights in safetensors or GGUF, or no chat template.
-        OptionError: a device that is not there, or an unknown dtype.
+        OptionError: a device that is not there, an unknown dtype, or options that do not go together.
     """
-    _check_option("device", device, Device)
-    _check_option("dtype", dtype, Dtype)
-    where, card_name = _located(str(name))
+    if batch_tokens is not None and batch_tokens < 1:
+        raise OptionError(f"batch_tokens is {batch_tokens}; expected at least 1.")
     os.environ.update(OFFLINE)
     os.environ.update(MANNERS | os.environ)
+    from localscore.judges.arithmetic import chosen
     from localscore.judges.huggingface import HuggingFaceJudge
 
-    chosen_device, chosen_dtype = _arithmetic(device, dtype)
+    arithmetic = chosen(device, dtype, quantize)
+    where, card_name = _located(str(name))
     hashes = _hashes(where)
     folder = where
     if where.is_file():
-        folder = _converted(where, hashes[where.name], chosen_dtype)
+        folder = _converted(where, hashes[where.name], arithmetic.dtype)
     details = {
         "card": card_name,
         "files": hashes,
-        "device": chosen_device,
-        "dtype": str(chosen_dtype).removeprefix("torch."),
+        "device": arithmetic.device,
+        "dtype": str(arithmetic.dtype).removeprefix("torch."),
+        "quantize": arithmetic.quantize,
         "software": {package: version(package) for package in _SOFTWARE},
     }
     made_of = json.dumps({key: value for key, value in details.items() if key != "card"}, sort_keys=True)
     fingerprint = hashlib.sha256(made_of.encode()).hexdigest()
-    identity = JudgeIdentity(card_name or where.name, fingerprint, details)
-    judge = HuggingFaceJudge(folder, identity, device=chosen_device, dtype=chosen_dtype)
+    identity = JudgeIdentity(
+        card_name or where.name, fingerprint, details, exact=arithmetic.exact, noise=arithmetic.noise
+    )
+    judge = HuggingFaceJudge(folder, identity, arithmetic, batch_tokens=batch_tokens)
     details["chat"] = {"before": judge.chat.frame.before, "after": judge.chat.frame.after}
     return judge
 
@@ -150,20 +162,6 @@ def _hashes(where: Path) -> dict[str, str]:
     return {path.name: known_sha256(path) for path in paths}
 
 
-def _arithmetic(device: Device, dtype: Dtype) -> tuple[str, torch.dtype]:
-    import torch
-
-    there = torch.cuda.is_available()
-    if device == "cuda" and not there:
-        raise OptionError("There is no CUDA device here.", hint="Use --device cpu, or auto.")
-    chosen = "cuda" if there and device != "cpu" else "cpu"
-    if dtype != "auto":
-        return chosen, getattr(torch, dtype)
-    if chosen == "cpu":
-        return chosen, torch.float32
-    return chosen, torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
-
-
 def _converted(gguf: Path, sha256: str, dtype: torch.dtype) -> Path:
     """Return a folder with a GGUF file's model in safetensors, converting it the first time."""
     from localscore.judges.gguf import convert
@@ -178,8 +176,3 @@ def _converted(gguf: Path, sha256: str, dtype: torch.dtype) -> Path:
             )
             convert(gguf, partial, dtype)
     return folder
-
-
-def _check_option(name: str, value: str, allowed: object) -> None:
-    if value not in get_args(allowed):
-        raise OptionError(f"{name} is {value!r}; expected one of {', '.join(get_args(allowed))}.")

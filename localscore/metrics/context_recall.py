@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from localscore import inquiries
+from localscore.inquiries import Inquiry
 from localscore.metrics.base import Answered, Metric, Plan, ask_each
 from localscore.results import ClaimVerdict, Findings, Quote, ScoreResult
 from localscore.samples import Sample
@@ -66,17 +67,22 @@ def _claims(text: str) -> Plan[tuple[str, ...]]:
 def _attributed(
     claims: tuple[str, ...], contexts: tuple[str, ...]
 ) -> Plan[tuple[list[Answered[Attribution]], list[Quote | None]]]:
-    """Ask whether the contexts support each claim, then for the evidence of those they do."""
+    """Ask whether the contexts support each claim, and together with it, which sentence would be the evidence."""
     numbered = inquiries.numbered_sentences(contexts)
     if not numbered:
         return [_UNSUPPORTED] * len(claims), [None] * len(claims)
-    attributions = yield from ask_each(inquiries.attribution(claim, contexts) for claim in claims)
-    supported = [i for i, answer in enumerate(attributions) if answer.verdict.supported]
-    chosen = yield from ask_each(inquiries.evidence(claims[i], contexts) for i in supported)
-    quotes: list[Quote | None] = [None] * len(claims)
-    for i, answer in zip(supported, chosen, strict=True):
-        sentence = numbered[answer.verdict.sentence - 1]
-        quotes[i] = Quote(context=sentence.context, quote=sentence.text, probability=answer.probability)
+    asked: list[Inquiry[Any]] = []
+    for claim in claims:
+        asked += inquiries.together(
+            inquiries.attribution(claim, contexts), inquiries.evidence(claim, contexts)
+        )
+    verdicts = yield from ask_each(asked)
+    attributions: list[Answered[Attribution]] = verdicts[::2]
+    quotes: list[Quote | None] = []
+    for attribution, chosen in zip(attributions, verdicts[1::2], strict=True):
+        sentence = numbered[chosen.verdict.sentence - 1]
+        quote = Quote(context=sentence.context, quote=sentence.text, probability=chosen.probability)
+        quotes.append(quote if attribution.verdict.supported else None)
     return attributions, quotes
 
 

@@ -75,15 +75,19 @@ class ContextRelevance(Metric):
     ) -> Plan[tuple[list[Answered[Relevance]], list[Answered[Usage]]]]:
         """Ask for level and usage of every context; blank texts need no judge.
 
-        Both go in one round, so that a context is read once for its two questions.
+        Both are asked together, so that a context is read once for its two questions.
         """
         told = [i for i, context in enumerate(contexts) if context.strip()]
-        asked: list[Inquiry[Any]] = [inquiries.relevance(query, contexts[i]) for i in told]
-        if answer.strip():
-            asked += [inquiries.usage(query, contexts[i], answer) for i in told]
+        asked: list[Inquiry[Any]] = []
+        for i in told:
+            questions: list[Inquiry[Any]] = [inquiries.relevance(query, contexts[i])]
+            if answer.strip():
+                questions.append(inquiries.usage(query, contexts[i], answer))
+            asked += inquiries.together(*questions)
         verdicts = yield from ask_each(asked)
-        level_of = dict(zip(told, verdicts, strict=False))
-        usage_of = dict(zip(told, verdicts[len(told) :], strict=False))
+        each = len(verdicts) // max(1, len(told))
+        level_of = dict(zip(told, verdicts[::each], strict=False)) if told else {}
+        usage_of = dict(zip(told, verdicts[1::each], strict=False)) if each == 2 else {}
         every = range(len(contexts))
         return [level_of.get(i, _IRRELEVANT) for i in every], [usage_of.get(i, _UNUSED) for i in every]
 

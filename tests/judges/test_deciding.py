@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import pytest
 
 from localscore.errors import NotANumber
-from localscore.judges.deciding import Branch, Fork, TokenIds, decided, legal_strings, shares
-from localscore.verdicts import Evidence, Relevance, Usage
+from localscore.judges.deciding import Fork, TokenIds, decided, legal_strings, shares
+from localscore.verdicts import Evidence, Relevance, Usage, Verdict
 
 
 def characters(text: str) -> TokenIds:
@@ -14,63 +15,52 @@ def characters(text: str) -> TokenIds:
     return tuple(map(ord, text))
 
 
-def nothing_more(tokens: TokenIds) -> list[float]:
-    raise AssertionError(f"{tokens} need not be read")
+def labels(fork: Fork) -> dict[str, str | int]:
+    return {chr(token): branch for token, branch in fork.branches.items()}
 
 
 def test_what_all_legal_strings_share_is_not_decided() -> None:
-    legal = legal_strings(Relevance, characters)
-    assert "".join(map(chr, legal.start)) == '{"level": "'
-    assert {chr(token): branch.label for token, branch in legal.root.branches.items()} == {
-        "h": "high",
-        "m": "medium",
-        "l": "low",
-        "n": "none",
-    }
+    [fork] = legal_strings(Relevance, characters).forks
+    assert "".join(map(chr, fork.path)) == '{"level": "'
+    assert labels(fork) == {"h": "high", "m": "medium", "l": "low", "n": "none"}
 
 
 def test_a_number_that_begins_another_is_told_from_it_by_what_follows() -> None:
-    legal = legal_strings(Evidence.among(12), characters)
-    one = legal.root.branches[ord("1")].fork
-    assert one is not None
-    assert {chr(token): branch.label for token, branch in one.branches.items()} == {
-        "}": "1",
-        "0": "10",
-        "1": "11",
-        "2": "12",
-    }
+    first, after_one = legal_strings(Evidence.among(12), characters).forks
+    assert labels(first)["1"] == 1
+    assert (after_one.after, "".join(map(chr, after_one.path))) == (0, "1")
+    assert labels(after_one) == {"}": "1", "0": "10", "1": "11", "2": "12"}
+
+
+def test_what_is_forced_between_two_forks_is_on_the_path_to_the_second() -> None:
+    class Kind(Verdict):
+        kind: Literal["part-one", "part-two", "none"]
+
+    first, second = legal_strings(Kind, characters).forks
+    assert "".join(map(chr, first.path)) == '{"kind": "'
+    assert "".join(map(chr, second.path)) == "part-"
+    assert labels(second) == {"o": "part-one", "t": "part-two"}
 
 
 def test_shares_are_the_products_at_the_forks() -> None:
     # The judge gives 1 three times the weight of 2, and after 1 an even chance to each of } 0 1 2.
     legal = legal_strings(Evidence.among(12), characters)
-    scores = [-math.inf] * 128
-    for digit in "23456789":
-        scores[ord(digit)] = -1000.0
-    scores[ord("1")], scores[ord("2")] = math.log(3), 0.0
-    read: list[str] = []
-
-    def after(tokens: TokenIds) -> list[float]:
-        read.append("".join(map(chr, tokens)))
-        return [0.0] * 128
-
-    found = shares(legal.root, scores, after)
+    weights = {"1": math.log(3), "2": 0.0}
+    scores = [[weights.get(chr(token), -1000.0) for token in legal.forks[0].branches], [0.0] * 4]
+    found = shares(legal, scores)
     assert found["2"] == pytest.approx(0.25)
     assert [found[label] for label in ("1", "10", "11", "12")] == pytest.approx([0.75 / 4] * 4)
     assert math.fsum(found.values()) == pytest.approx(1.0)
-    assert read == ["1"]
 
 
-def test_a_single_legal_value_is_certain_and_costs_nothing_more() -> None:
-    legal = legal_strings(Evidence.among(1), characters)
-    assert shares(legal.root, [0.0] * 128, nothing_more) == {"1": 1.0}
+def test_a_single_legal_value_is_certain() -> None:
+    assert shares(legal_strings(Evidence.among(1), characters), [[0.3]]) == {"1": 1.0}
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_scores_that_are_no_numbers_are_an_error_and_never_a_verdict(bad: float) -> None:
-    fork = Fork({0: Branch("true"), 1: Branch("false")})
     with pytest.raises(NotANumber):
-        shares(fork, [bad, 0.0], nothing_more)
+        shares(legal_strings(Usage, characters), [[bad, 0.0]])
 
 
 def test_the_verdict_is_the_largest_of_the_kept_digits() -> None:

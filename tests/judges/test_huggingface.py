@@ -1,19 +1,25 @@
 from __future__ import annotations
 
+import copy
 import json
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from localscore import inquiries
-from localscore.errors import ContextTooLong, NotANumber, OutOfMemory, OutputTruncated, VerdictError
+from localscore import inquiries, load_judge, score
+from localscore.errors import ContextTooLong, NotANumber, OutOfMemory, OutputTruncated
 from localscore.inquiries import Inquiry
+from localscore.judges import huggingface, writing
+from localscore.judges.arithmetic import Arithmetic
+from localscore.judges.deciding import START
+from localscore.judges.huggingface import HuggingFaceJudge
+from localscore.judges.units import Pass
 from localscore.results import Judgment
-from localscore.verdicts import Claims, MissingContext, Relevance, Usage, legal_values
-
-if TYPE_CHECKING:
-    from localscore.judges.huggingface import HuggingFaceJudge
+from localscore.verdicts import Claims, MissingContext, legal_values
+from tests.conftest import SMALL
 
 pytestmark = pytest.mark.judge
 
@@ -26,18 +32,15 @@ QUERY, ANSWER = "When did the bridge open?", "It opened in 1931."
 
 
 def closed_inquiries() -> list[Inquiry[Any]]:
-    per_context = [
-        inquiry
-        for context in CONTEXTS
-        for inquiry in (inquiries.relevance(QUERY, context), inquiries.usage(QUERY, context, ANSWER))
-    ]
-    claims = ("The bridge opened in 1931.", "Ada Finn was born in Paris.")
-    return [
-        *per_context,
-        inquiries.sufficiency(QUERY, CONTEXTS),
-        *(inquiries.attribution(claim, CONTEXTS) for claim in claims),
-        *(inquiries.evidence(claim, CONTEXTS) for claim in claims),
-    ]
+    found: list[Inquiry[Any]] = []
+    for context in CONTEXTS:
+        level, used = inquiries.relevance(QUERY, context), inquiries.usage(QUERY, context, ANSWER)
+        found += inquiries.together(level, used)
+    found.append(inquiries.sufficiency(QUERY, CONTEXTS))
+    for claim in ("The bridge opened in 1931.", "Ada Finn was born in Paris."):
+        attribution, evidence = inquiries.attribution(claim, CONTEXTS), inquiries.evidence(claim, CONTEXTS)
+        found += inquiries.together(attribution, evidence)
+    return found
 
 
 def answered(judge: HuggingFaceJudge, asked: list[Inquiry[Any]]) -> list[Judgment]:
@@ -47,30 +50,49 @@ def answered(judge: HuggingFaceJudge, asked: list[Inquiry[Any]]) -> list[Judgmen
     return judgments
 
 
-def test_a_closed_verdict_is_what_greedy_constrained_decoding_writes(small_judge: HuggingFaceJudge) -> None:
-    asked = closed_inquiries()
-    for inquiry, judgment in zip(asked, answered(small_judge, asked), strict=True):
-        chunks = small_judge.chat.chunks(inquiry.chunks)
-        _, text = small_judge._greedy(chunks, replace(inquiry, room=24))
-        if (
-            inquiry.question != "evidence"
-        ):  # where numbers share digits, the greedy path need not be the likeliest
-            assert json.loads(text) == judgment.verdict
-
-
-def test_a_closed_verdict_is_what_plain_outlines_writes(small_judge: HuggingFaceJudge) -> None:
+def plainly(judge: HuggingFaceJudge, inquiry: Inquiry[Any]) -> Any:
+    """Return what plain Outlines writes in answer to a prompt: token by token, with nothing kept or drafted."""
     import outlines
     from outlines.types import JsonSchema
 
-    model = outlines.from_transformers(small_judge._model, small_judge._tokenizer)
-    for verdict in (Relevance, Usage):
-        schema = json.dumps(verdict.model_json_schema() | {"x-guidance": {"whitespace_flexible": False,
-                            "item_separator": ", ", "key_separator": ": "}})  # fmt: skip
-        generate = outlines.Generator(model, JsonSchema(schema), backend="llguidance")
-        for inquiry in closed_inquiries()[:6]:
-            if inquiry.verdict is verdict:
-                text = generate(inquiry.prompt, max_new_tokens=24, do_sample=False)
-                assert json.loads(text) == answered(small_judge, [inquiry])[0].verdict
+    model = outlines.from_transformers(judge._model, judge._tokenizer)
+    schema = inquiry.verdict.model_json_schema() | {"x-guidance": huggingface._SPACED}
+    generate = outlines.Generator(model, JsonSchema(json.dumps(schema)), backend="llguidance")
+    return json.loads(generate(inquiry.prompt, max_new_tokens=inquiry.room or 24, do_sample=False))
+
+
+def test_a_closed_verdict_is_what_plain_outlines_writes(small_judge: HuggingFaceJudge) -> None:
+    asked = [
+        i for i in closed_inquiries() if i.question != "evidence"
+    ]  # where numbers share digits, the greedy path need not be the likeliest
+    for inquiry, judgment in zip(asked, answered(small_judge, asked), strict=True):
+        assert plainly(small_judge, inquiry) == judgment.verdict
+
+
+def test_an_open_verdict_is_what_plain_outlines_writes(small_judge: HuggingFaceJudge) -> None:
+    asked: list[Inquiry[Any]] = [
+        inquiries.claims("The Orvenna bridge, opened in 1931, is 480 m long. Ada Finn designed it."),
+        inquiries.claims("Le pont fut ouvert en 1931."),
+        inquiries.claims("Zoë opened it in 1931, at 5 % of the cost."),
+        inquiries.missing_context(QUERY, CONTEXTS[1:]),
+    ]
+    for inquiry, judgment in zip(asked, answered(small_judge, asked), strict=True):
+        assert plainly(small_judge, inquiry) == judgment.verdict
+
+
+def test_drafts_change_the_cost_and_nothing_else(
+    small_judge: HuggingFaceJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Inquiry[Any]] = [
+        inquiries.claims(" ".join(CONTEXTS)),
+        inquiries.missing_context(QUERY, CONTEXTS),
+    ]
+    before = small_judge.tokens.passes
+    drafted = answered(small_judge, asked)
+    between = small_judge.tokens.passes
+    monkeypatch.setattr(writing, "DRAFT", 0)
+    assert answered(small_judge, asked) == drafted
+    assert between - before < small_judge.tokens.passes - between
 
 
 def test_every_legal_value_has_a_probability_and_they_make_one(small_judge: HuggingFaceJudge) -> None:
@@ -92,14 +114,112 @@ def test_verdicts_do_not_depend_on_what_was_asked_before(small_judge: HuggingFac
     assert together == backwards == alone
 
 
-def test_each_shared_beginning_is_read_once(small_judge: HuggingFaceJudge) -> None:
-    asked = closed_inquiries()[:9]  # without evidence, whose numbers of two digits would be read further
-    chunks = [small_judge.chat.chunks(i.chunks, small_judge._legal_strings(i.verdict).start) for i in asked]
-    unique = {prompt[: n + 1] for prompt in chunks for n in range(len(prompt))}
+def unique_tokens(judge: HuggingFaceJudge, asked: list[Inquiry[Any]]) -> int:
+    """Return how many tokens there are to read: the beginnings, token by token, of all prompts."""
+    found: set[tuple[int, ...]] = set()
+    for inquiry in asked:
+        chunks = judge.chat.chunks(inquiry.chunks)
+        prompt = [token for chunk in chunks for token in chunk]
+        ends = [prompt]
+        for fork in judge._legal_strings(inquiry.verdict).forks:
+            ends.append([*(prompt if fork.after == START else ends[fork.after + 1]), *fork.path])
+        found |= {tuple(end[: n + 1]) for end in ends for n in range(len(end))}
+    return len(found)
+
+
+def test_each_token_is_read_once(small_judge: HuggingFaceJudge) -> None:
+    asked = closed_inquiries()
     small_judge._reader.forget()
-    before = small_judge.tokens.read
+    before = replace(small_judge.tokens)
     answered(small_judge, asked)
-    assert small_judge.tokens.read - before == sum(len(beginning[-1]) for beginning in unique)
+    unique = unique_tokens(small_judge, asked)
+    assert unique <= small_judge.tokens.read - before.read <= 1.1 * unique
+    # Two instructions, the query and all contexts are kept; then there is a pass a context, one for sufficiency,
+    # and one a claim.
+    assert small_judge.tokens.passes - before.passes == 4 + len(CONTEXTS) + 1 + 2
+
+
+def test_what_is_asked_together_is_judged_as_if_alone(small_judge: HuggingFaceJudge) -> None:
+    asked = closed_inquiries()
+    alone = answered(small_judge, [replace(inquiry, endings=()) for inquiry in asked])
+    assert_close(answered(small_judge, asked), alone)
+
+
+def assert_close(some: list[Judgment], others: list[Judgment]) -> None:
+    for one, other in zip(some, others, strict=True):
+        assert one.prompt_tokens == other.prompt_tokens
+        assert one.verdict == other.verdict
+        assert one.probabilities == pytest.approx(other.probabilities, abs=2e-4)
+
+
+@pytest.fixture
+def packing_judge(small_judge: HuggingFaceJudge, monkeypatch: pytest.MonkeyPatch) -> HuggingFaceJudge:
+    """The small judge as it would be on a GPU: with several units in a pass."""
+    judge = copy.copy(small_judge)
+    monkeypatch.setattr(Arithmetic, "exact", False)
+    judge.__dict__["batch_tokens"] = 4000
+    return judge
+
+
+def test_units_are_read_together_where_no_promise_forbids_it(
+    packing_judge: HuggingFaceJudge, small_judge: HuggingFaceJudge
+) -> None:
+    asked = closed_inquiries()
+    before = packing_judge.tokens.passes
+    packing_judge._reader.forget()
+    packed = answered(packing_judge, asked)
+    # All questions about single contexts and all about the whole list are two passes; neither beginning is kept.
+    assert packing_judge.tokens.passes - before <= 4
+    packing_judge.__dict__["batch_tokens"] = 1
+    assert_close(packed, answered(packing_judge, asked))
+
+
+def test_a_pass_for_which_memory_runs_out_is_halved(
+    packing_judge: HuggingFaceJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = closed_inquiries()
+    expected = answered(packing_judge, asked)
+    scores = packing_judge._reader.scores
+
+    def with_little_memory(units: Pass) -> Any:
+        if len(units.places) > 2:
+            raise MemoryError("no more")
+        return scores(units)
+
+    monkeypatch.setattr(packing_judge._reader, "scores", with_little_memory)
+    assert_close(answered(packing_judge, asked), expected)
+    assert packing_judge.batch_tokens < 4000
+
+
+def test_models_that_do_not_keep_the_whole_past_are_read_segment_by_segment(
+    small_judge: HuggingFaceJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = closed_inquiries()
+    expected = answered(small_judge, asked)
+    monkeypatch.setattr(small_judge._reader, "_packs", False)
+    assert_close(answered(small_judge, asked), expected)
+
+
+def test_a_file_gives_the_same_bytes_for_any_budget_and_order(
+    small_judge: HuggingFaceJudge, tmp_path: Path
+) -> None:
+    rows = [
+        {
+            "query": QUERY,
+            "contexts": CONTEXTS[:n],
+            "answer": ANSWER,
+            "ground_truth": f"It opened in {1930 + n}.",
+        }
+        for n in (1, 2, 3)
+    ]
+
+    def lines(rows: list[dict[str, Any]], batch_tokens: int) -> list[str]:
+        judge = load_judge(SMALL, device="cpu", batch_tokens=batch_tokens)
+        judge.__dict__["_model"] = small_judge._model
+        return sorted(result.model_dump_json() for result in score(rows, judge=judge).results)
+
+    named = [{"id": str(n), **row} for n, row in enumerate(rows)]
+    assert lines(named, 1) == lines(named, 100_000) == lines(named[::-1], 100)
 
 
 def test_open_verdicts_are_json_of_their_schema(small_judge: HuggingFaceJudge) -> None:
@@ -139,8 +259,7 @@ def test_a_prompt_beyond_the_window_is_refused_before_it_is_read(small_judge: Hu
 def test_json_has_one_spelling_only(small_judge: HuggingFaceJudge) -> None:
     from llguidance import LLMatcher
 
-    processor = small_judge._processor(Claims)
-    matcher = LLMatcher(processor.llg_tokenizer, processor.grammar)
+    matcher = LLMatcher(small_judge._outlines.llg_tokenizer, small_judge._grammar(Claims))
     for text in ('{"claims": ["ab", "cd"]}', '{"claims": []}'):
         matcher.reset()
         ids = list(small_judge.chat.ids(text))
@@ -156,43 +275,53 @@ def test_json_has_one_spelling_only(small_judge: HuggingFaceJudge) -> None:
         assert matcher.validate_tokens(ids) < len(ids)
 
 
-@pytest.mark.parametrize(
-    ("raised", "expected"),
-    [
-        (MemoryError("no more"), OutOfMemory),
-        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), OutOfMemory),
-    ],
-)
-def test_a_prompt_for_which_memory_runs_out_fails_alone(
-    small_judge: HuggingFaceJudge,
-    monkeypatch: pytest.MonkeyPatch,
-    raised: Exception,
-    expected: type[VerdictError],
+OUT_OF_MEMORY = [MemoryError("no more"), RuntimeError("DefaultCPUAllocator: can't allocate memory")]
+
+
+@pytest.mark.parametrize("raised", OUT_OF_MEMORY)
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_prompt_for_which_memory_runs_out_twice_fails_alone(
+    small_judge: HuggingFaceJudge, monkeypatch: pytest.MonkeyPatch, raised: Exception, times: int
 ) -> None:
-    read = small_judge._reader.read
-    calls = iter([raised, None])
+    scores = small_judge._reader.scores
+    calls = iter([raised] * times)
 
-    def sometimes(chunks: Any) -> Any:
-        if (error := next(calls)) is not None:
+    def sometimes(units: Pass) -> Any:
+        if (error := next(calls, None)) is not None:
             raise error
-        return read(chunks)
+        return scores(units)
 
-    monkeypatch.setattr(small_judge._reader, "read", sometimes)
-    [failed, fine] = small_judge.decide([inquiries.relevance(QUERY, context) for context in CONTEXTS[:2]])
-    assert isinstance(failed, expected)
-    assert isinstance(fine, Judgment)
+    monkeypatch.setattr(small_judge._reader, "scores", sometimes)
+    first, second = small_judge.decide([inquiries.relevance(QUERY, context) for context in CONTEXTS[:2]])
+    assert isinstance(first, OutOfMemory if times == 2 else Judgment)
+    assert isinstance(second, Judgment)
+
+
+def test_another_error_is_not_taken_for_one_of_memory(
+    small_judge: HuggingFaceJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(units: Pass) -> Any:
+        raise RuntimeError("shapes cannot be multiplied")
+
+    monkeypatch.setattr(small_judge._reader, "scores", broken)
+    with pytest.raises(RuntimeError, match="shapes"):
+        list(small_judge.decide([inquiries.relevance(QUERY, "c")]))
 
 
 def test_scores_that_are_no_numbers_are_no_verdict(
     small_judge: HuggingFaceJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = small_judge._reader.read
+    scores, begin = small_judge._reader.scores, small_judge._reader.begin
 
-    def broken(chunks: Any) -> Any:
-        scores, cache = read(chunks)
-        return scores * float("nan"), cache
+    def no_numbers(units: Pass) -> Any:
+        return [[[math.nan for _ in at] for at in unit] for unit in scores(units)]
 
-    monkeypatch.setattr(small_judge._reader, "read", broken)
+    def nor_these(chunks: Any) -> Any:
+        first, cache = begin(chunks)
+        return first * math.nan, cache
+
+    monkeypatch.setattr(small_judge._reader, "scores", no_numbers)
+    monkeypatch.setattr(small_judge._reader, "begin", nor_these)
     answers = list(small_judge.decide([inquiries.relevance(QUERY, "c"), inquiries.claims("Ann ran.")]))
     assert [type(answer) for answer in answers] == [NotANumber, NotANumber]
 

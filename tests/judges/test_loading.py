@@ -13,7 +13,7 @@ import torch
 from localscore.errors import JudgeDamaged, JudgeMissing, JudgeUnusable, OptionError, UnknownJudge
 from localscore.judges import loading
 from localscore.judges.cards import CardFile, card_named
-from localscore.judges.loading import Device, Dtype, load_judge
+from localscore.judges.loading import load_judge
 
 WHOLE = ("config.json", "model.safetensors", "tokenizer.json")
 
@@ -113,9 +113,12 @@ def test_a_card_whose_file_has_another_sha256_is_damaged(home: Path, monkeypatch
         ({"device": ""}, "device is ''; expected one of auto, cpu, cuda"),
         ({"dtype": "int8"}, "dtype is 'int8'; expected one of auto, float32, bfloat16, float16"),
         ({"dtype": "torch.float32"}, "expected one of auto, float32, bfloat16, float16"),
+        ({"quantize": "int4"}, "quantize is 'int4'; expected one of none, fp16-weights, int8"),
+        ({"quantize": "int8", "dtype": "bfloat16"}, "computes in float32 on a CPU; got device 'auto', dtype"),
+        ({"batch_tokens": 0}, "batch_tokens is 0; expected at least 1"),
     ],
 )
-def test_an_unknown_device_or_dtype_is_refused_with_those_there_are(
+def test_an_option_that_cannot_be_meant_is_refused_with_those_there_are(
     option: dict[str, Any], expected: str
 ) -> None:
     with pytest.raises(OptionError, match=expected):
@@ -130,28 +133,6 @@ def test_a_device_that_is_not_there_is_refused(tmp_path: Path, monkeypatch: pyte
     # By now the libraries are imported, and were told before that there is no network.
     assert {name: os.environ[name] for name in loading.OFFLINE} == loading.OFFLINE
     assert loading.OFFLINE["HF_HUB_OFFLINE"] == loading.OFFLINE["TRANSFORMERS_OFFLINE"] == "1"
-
-
-@pytest.mark.parametrize(
-    ("asked", "gpu", "expected"),
-    [
-        (("auto", "auto"), "none", ("cpu", torch.float32)),
-        (("auto", "auto"), "with bfloat16", ("cuda", torch.bfloat16)),
-        (("auto", "auto"), "without bfloat16", ("cuda", torch.float16)),
-        (("cpu", "auto"), "with bfloat16", ("cpu", torch.float32)),
-        (("cuda", "float32"), "with bfloat16", ("cuda", torch.float32)),
-        (("cpu", "bfloat16"), "none", ("cpu", torch.bfloat16)),
-    ],
-)
-def test_auto_takes_what_the_machine_has(
-    asked: tuple[Device, Dtype],
-    gpu: str,
-    expected: tuple[str, torch.dtype],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu != "none")
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: gpu == "with bfloat16")
-    assert loading._arithmetic(*asked) == expected
 
 
 @pytest.mark.parametrize("where", ["file", "folder"])

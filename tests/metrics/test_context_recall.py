@@ -62,7 +62,7 @@ def test_the_order_of_the_contexts_decides_nothing() -> None:
     ]
 
 
-def test_evidence_is_asked_for_supported_claims_only() -> None:
+def test_evidence_is_told_of_supported_claims_only() -> None:
     def answer(inquiry: Any) -> Answer:
         if inquiry.question == "attribution":
             return {"supported": "1931" in inquiry.texts["claim"]}
@@ -71,7 +71,6 @@ def test_evidence_is_asked_for_supported_claims_only() -> None:
     judge = ScriptedJudge(answer)
     result = scored(judge)
     assert [(c.supported, c.evidence is not None) for c in result.claims] == [(False, False), (True, True)]
-    assert [i.texts["claim"] for i in judge.asked if i.question == "evidence"] == ["It opened in 1931."]
     assert result.scores["context_recall"].score == 0.5
 
 

@@ -39,8 +39,8 @@ def test_the_answer_does_not_influence_the_level() -> None:
     one, other = scripted(), scripted()
     scored(one, answer="Ann.")
     scored(other, answer="Bob, of course.")
-    level_keys = [[i.key for i in judge.asked if i.question == "relevance"] for judge in (one, other)]
-    assert level_keys[0] == level_keys[1]
+    level_prompts = [[i.prompt for i in judge.asked if i.question == "relevance"] for judge in (one, other)]
+    assert level_prompts[0] == level_prompts[1]
 
 
 def test_missing_items_are_asked_for_only_when_the_contexts_do_not_suffice() -> None:

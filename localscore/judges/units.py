@@ -1,0 +1,183 @@
+"""Inquiries → units, and the scores of a unit → judgments.
+
+    beginning: instruction ── query ── context ─┬── question ── {"level": "    (a fork: high, medium, low, none)
+                                       a unit:  └── question ── {"used":       (a fork: true, false)
+
+A *unit* is what is put to the model in one pass: the text that some closed questions are about, the questions, and
+all places where their legal strings part. It is a tree of segments that goes on from a beginning. Both come from the
+prompts alone, so a verdict's arithmetic has the same shapes whatever else is in the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, takewhile
+from typing import Any
+
+from localscore.errors import VerdictError
+from localscore.inquiries import Ending, Inquiry
+from localscore.judges.chat import ChatTokenizer
+from localscore.judges.deciding import START, LegalStrings, TokenIds, decided, shares
+from localscore.results import Judgment
+from localscore.verdicts import Verdict
+
+Scores = Sequence[Sequence[float]]
+"""Per segment, the judge's log-scores of its wanted tokens."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Tokens that follow another segment, or at the `START` the beginning."""
+
+    tokens: TokenIds
+    after: int = START
+    """The index of the segment before it."""
+    wanted: TokenIds = ()
+    """The tokens whose scores are wanted at its end."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Segments that go on from a beginning of some chunks, or of none."""
+
+    beginning: tuple[TokenIds, ...]
+    segments: tuple[Segment, ...]
+
+    @property
+    def longest(self) -> int:
+        """The number of tokens on its longest path, the beginning included."""
+        ends: list[int] = []
+        for segment in self.segments:
+            before = sum(map(len, self.beginning)) if segment.after == START else ends[segment.after]
+            ends.append(before + len(segment.tokens))
+        return max(ends)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What goes through the model at once: the segments of some units, after the beginning that all share."""
+
+    beginning: tuple[TokenIds, ...]
+    segments: tuple[Segment, ...]
+    places: tuple[range, ...]
+    """Per unit, where its segments are."""
+
+    @classmethod
+    def of(cls, units: Sequence[Unit]) -> Pass:
+        """Put units side by side; what only some of their beginnings share becomes a segment.
+
+        >>> units = [Unit(((1,), (2,)), (Segment((3,)),)), Unit(((1,), (4,)), (Segment((3,)),))]
+        >>> [(segment.tokens, segment.after) for segment in Pass.of(units).segments]
+        [((2,), -1), ((3,), 0), ((4,), -1), ((3,), 2)]
+        """
+        shared = common([unit.beginning for unit in units])
+        segments: list[Segment] = []
+        places: list[range] = []
+        known: dict[tuple[TokenIds, ...], int] = {}
+        for unit in units:
+            at = START
+            for end in range(len(shared) + 1, len(unit.beginning) + 1):
+                path = unit.beginning[:end]
+                if path not in known:
+                    known[path] = len(segments)
+                    segments.append(Segment(path[-1], at))
+                at = known[path]
+            first = len(segments)
+            for segment in unit.segments:
+                after = at if segment.after == START else first + segment.after
+                segments.append(Segment(segment.tokens, after, segment.wanted))
+            places.append(range(first, len(segments)))
+        return cls(shared, tuple(segments), tuple(places))
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens in its segments."""
+        return sum(len(segment.tokens) for segment in self.segments)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Closed inquiries that are put to the model in one unit."""
+
+    inquiries: tuple[Inquiry[Any], ...]
+    unit: Unit
+    _forks: dict[Ending, tuple[range, LegalStrings]]
+    """Per ending, the segments that end in its forks."""
+
+    @classmethod
+    def of(
+        cls,
+        inquiries: tuple[Inquiry[Any], ...],
+        chat: ChatTokenizer,
+        legal_strings: Callable[[type[Verdict]], LegalStrings],
+    ) -> Asked:
+        """Lay out inquiries that are asked together: the text that they are about, the questions, their forks.
+
+        Raises:
+            JudgeFailed: a text cannot be read as plain text.
+        """
+        chunks, together = inquiries[0].chunks, inquiries[0].endings
+        segments: list[Segment] = []
+        forks: dict[Ending, tuple[range, LegalStrings]] = {}
+        beginning: list[TokenIds] = []
+        for ending in together or [_ending(inquiries[0])]:
+            *beginning, question = chat.chunks((*chunks[:-1], ending.text))
+            if together:
+                *beginning, subject = beginning
+                segments = segments or [Segment(subject)]
+            legal = legal_strings(ending.verdict)
+            first = len(segments)
+            for fork in legal.forks:
+                after = first + fork.after if fork.after != START else (0 if together else START)
+                path = fork.path if fork.after != START else (*question, *fork.path)
+                segments.append(Segment(path, after, tuple(fork.branches)))
+            forks[ending] = range(first, len(segments)), legal
+        return cls(inquiries, Unit(tuple(beginning), tuple(segments)), forks)
+
+    def judgments(self, scores: Scores) -> Iterator[Judgment | VerdictError]:
+        """Decide each inquiry from the scores of the unit's segments."""
+        for inquiry in self.inquiries:
+            places, legal = self._forks[_ending(inquiry)]
+            try:
+                found = shares(legal, scores[places.start : places.stop])
+            except VerdictError as error:
+                yield error
+                continue
+            verdict, probabilities = decided(inquiry.verdict, found)
+            yield Judgment.of(verdict, probabilities, prompt_tokens=self._prompt_tokens(places.start))
+
+    def _prompt_tokens(self, place: int) -> int:
+        segment = self.unit.segments[place]
+        before = (
+            sum(map(len, self.unit.beginning))
+            if segment.after == START
+            else self._prompt_tokens(segment.after)
+        )
+        return before + len(segment.tokens)
+
+
+def asked_together(inquiries: Sequence[Inquiry[Any]]) -> Iterator[tuple[Inquiry[Any], ...]]:
+    """Group inquiries that follow each other by the unit that they are put in."""
+
+    def unit(inquiry: Inquiry[Any]) -> tuple[object, ...]:
+        return (
+            (inquiry.chunks[:-1], inquiry.endings) if inquiry.endings else (inquiry.chunks, inquiry.verdict)
+        )
+
+    for _, group in groupby(inquiries, key=unit):
+        yield tuple(group)
+
+
+def common(paths: Sequence[tuple[TokenIds, ...]]) -> tuple[TokenIds, ...]:
+    """Return the chunks that all paths begin with.
+
+    >>> common([((1, 2), (3,)), ((1, 2), (4,))])
+    ((1, 2),)
+    """
+    columns = takewhile(lambda column: len(set(column)) == 1, zip(*paths, strict=False))
+    return tuple(column[0] for column in columns)
+
+
+def _ending(inquiry: Inquiry[Any]) -> Ending:
+    return Ending(inquiry.chunks[-1], inquiry.verdict)
