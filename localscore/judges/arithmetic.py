@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -77,7 +78,7 @@ class Arithmetic:
         whole = head if kernel is None or kernel is PackedLinear else kernel(head)
         model.set_output_embeddings(Head(head, whole))
         if kernel is not None:
-            _replace(model.base_model, kernel)
+            _replace_linears(model.base_model, kernel)
 
 
 def chosen(device: Device, dtype: Dtype, quantize: Quantize) -> Arithmetic:
@@ -187,8 +188,9 @@ class RowwiseInt8(nn.Module):
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
         weight = linear.weight.detach().float()
-        scale = (weight.abs().amax(1, keepdim=True) / 63).clamp_min(torch.finfo(torch.float32).tiny)
-        rounded = (weight / scale).round().to(torch.int8)
+        largest = torch.maximum(weight.amax(1, keepdim=True), -weight.amin(1, keepdim=True))
+        scale = (largest / 63).clamp_min(torch.finfo(torch.float32).tiny)
+        rounded = torch.div(weight, scale).round_().to(torch.int8)
         zeros = torch.zeros(len(weight), dtype=torch.long)
         with warnings.catch_warnings():  # torch is going to part with quantized tensors, not with this kernel
             warnings.simplefilter("ignore")
@@ -207,9 +209,9 @@ class RowwiseInt8(nn.Module):
 _KERNELS: dict[str, Callable[[nn.Linear], nn.Module]] = {"fp16-weights": HalfWeights, "int8": RowwiseInt8}
 
 
-def _replace(module: nn.Module, kernel: Callable[[nn.Linear], nn.Module]) -> None:
-    for name, child in module.named_children():
-        if isinstance(child, nn.Linear):
-            setattr(module, name, kernel(child))
-        else:
-            _replace(child, kernel)
+def _replace_linears(model: nn.Module, kernel: Callable[[nn.Linear], nn.Module]) -> None:
+    linears = [(name, module) for name, module in model.named_modules() if isinstance(module, nn.Linear)]
+    with ThreadPoolExecutor(torch.get_num_threads()) as threads:  # packing a matrix keeps one core busy
+        packed = threads.map(lambda found: kernel(found[1]), linears)
+        for (name, _), module in zip(linears, packed, strict=True):
+            model.set_submodule(name, module)

@@ -134,9 +134,8 @@ def test_each_token_is_read_once(small_judge: HuggingFaceJudge) -> None:
     answered(small_judge, asked)
     unique = unique_tokens(small_judge, asked)
     assert unique <= small_judge.tokens.read - before.read <= 1.1 * unique
-    # Two instructions, the query and all contexts are kept; then there is a pass a context, one for sufficiency,
-    # and one a claim.
-    assert small_judge.tokens.passes - before.passes == 4 + len(CONTEXTS) + 1 + 2
+    # Two instructions and all contexts are kept; then there is a pass a context, one for sufficiency, one a claim.
+    assert small_judge.tokens.passes - before.passes == 3 + len(CONTEXTS) + 1 + 2
 
 
 def test_what_is_asked_together_is_judged_as_if_alone(small_judge: HuggingFaceJudge) -> None:

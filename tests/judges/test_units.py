@@ -41,7 +41,7 @@ def test_questions_about_a_text_follow_it_side_by_side() -> None:
     assert text(level).endswith('{"level": "')
     assert text(used).endswith('{"used": ')
     assert ["".join(map(chr, segment.wanted)) for segment in unit.segments] == ["", "hmln", "tf"]
-    assert "".join(map(chr, unit.beginning[-1])) == "Query: Who?\n\n"
+    assert "".join(map(chr, unit.beginning[-1])).startswith("You rate texts")
 
 
 def test_a_unit_is_the_same_whichever_of_its_questions_are_still_open() -> None:
