@@ -173,13 +173,13 @@ class RunWriter:
     def rewrite(self, results: Iterable[SampleResult]) -> None:
         """Put these results in the place of all that were written, whole or not at all."""
         self._lines.close()
-        _write_whole(self.folder / RESULTS, b"".join(map(_line, results)))
+        write_whole(self.folder / RESULTS, b"".join(map(_line, results)))
         self._lines = (self.folder / RESULTS).open("ab")
 
     def finish(self, run: Run) -> None:
         """Write summary and manifest, each whole or not at all."""
         summary = {name: told.model_dump() for name, told in run.summary.items()}
-        _write_whole(self.folder / SUMMARY, json.dumps(summary, indent=2).encode() + b"\n")
+        write_whole(self.folder / SUMMARY, json.dumps(summary, indent=2).encode() + b"\n")
         _write_manifest(self.folder, run.manifest)
 
     def close(self) -> None:
@@ -199,7 +199,7 @@ def recording(
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _alone(folder):
+        with alone(folder):
             kept = [] if overwrite else _kept(folder, manifest, samples)
             _cut_results(folder, kept)  # first, so that no row can be taken for one of the new manifest's
             _write_manifest(folder, manifest)
@@ -215,7 +215,7 @@ def recording(
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path) -> Iterator[None]:
     """Hold a folder while it is written, so that two processes cannot spoil it."""
     lock = FileLock(folder / ".lock", blocking=False)
     try:
@@ -307,10 +307,11 @@ def _line(result: SampleResult) -> bytes:
 
 
 def _write_manifest(folder: Path, manifest: Manifest) -> None:
-    _write_whole(folder / MANIFEST, manifest.model_dump_json(indent=2).encode() + b"\n")
+    write_whole(folder / MANIFEST, manifest.model_dump_json(indent=2).encode() + b"\n")
 
 
-def _write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         partial.write_bytes(content)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,11 +19,14 @@ LAYERS = [
     {"scoring"},
     {"metrics"},
     {"judges"},
-    {"engine", "datasets", "summary"},
+    {"engine", "datasets", "summary", "labelled"},
+    {"overlap", "cutpoints"},
     {"replay", "runs"},
+    {"agreement"},
     {"api", "reports"},
     {"cli", "__init__", "__main__"},
 ]
+STATISTICS = {"scipy", "sklearn"}
 HEAVY = {"torch", "transformers", "outlines", "llguidance", "tokenizers", "safetensors"}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -58,3 +63,18 @@ def test_imports_point_down(path: Path) -> None:
 def test_only_the_judges_import_what_is_heavy(path: Path) -> None:
     heavy = {name.split(".")[0] for name in imports(path)} & HEAVY
     assert not heavy or room(path) == "judges"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_the_agreement_imports_the_statistics(path: Path) -> None:
+    statistics = {name.split(".")[0] for name in imports(path)} & STATISTICS
+    assert not statistics or room(path) == "agreement"
+
+
+def test_the_command_line_starts_without_what_is_heavy() -> None:
+    code = (
+        "import sys; import localscore.cli.agree; import localscore.agreement; import localscore.labelled;"
+        f"print([name for name in {sorted(HEAVY | STATISTICS)} if name in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"

@@ -2,6 +2,7 @@
 
     app.py      the commands' common ground: errors, exit status, consoles
     score.py    score, metrics
+    agree.py    agree
     explain.py  explain
     models.py   models list, pull, path, verify
 

@@ -86,7 +86,7 @@ def score(
     for complaint in dataset.complaints:
         say(f"Left out: {complaint}")
     loaded = api.load_judge(judge, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens)
-    with _progress(len(dataset.samples), loaded, quiet=quiet) as listener:
+    with progress_shown(len(dataset.samples), loaded, quiet=quiet) as listener:
         try:
             run = api.score(
                 dataset,
@@ -153,7 +153,7 @@ def _mapping(pairs: Sequence[str]) -> dict[str, str]:
 
 
 @contextmanager
-def _progress(samples: int, judge: Judge, *, quiet: bool) -> Iterator[engine.Listener | None]:
+def progress_shown(samples: int, judge: Judge, *, quiet: bool) -> Iterator[engine.Listener | None]:
     """Show how far the run is: a bar on a terminal, a plain line now and then elsewhere."""
     if quiet:
         yield None

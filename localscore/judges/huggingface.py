@@ -33,7 +33,7 @@ from localscore.verdicts import Verdict, legal_values, parsed
 
 log = logging.getLogger("localscore")
 
-_SPACED = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+SPELLING = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 """llguidance's options for the one spelling of JSON that `Verdict.spelled` writes."""
 
 _SIDE_BY_SIDE = 64
@@ -193,7 +193,7 @@ class HuggingFaceJudge:
             ) from error
 
     def _compiled(self, verdict: type[Verdict]) -> str:
-        schema = verdict.model_json_schema() | {"x-guidance": _SPACED}
+        schema = verdict.model_json_schema() | {"x-guidance": SPELLING}
         grammar: str = self._outlines.get_json_schema_logits_processor(json.dumps(schema)).grammar
         return grammar
 

@@ -1,8 +1,8 @@
 """Inquiries → units, and the scores of a unit → judgments.
 
-    beginning: instruction ──┬── context ─┬── question ── {"level": "    (a fork: high, medium, low, none)
-                    a unit:  │            └── question ── {"used":       (a fork: true, false)
-                             └── context ─ …
+    beginning: instruction ──┬── context, query ─┬── question ── {"level": "   (a fork: high, medium, low, none)
+                    a unit:  │                   └── question ── {"used":      (a fork: true, false)
+                             └── context, query ─ …
 
 A *unit* is what is put to the model in one pass: the text that some closed questions are about, the questions, and
 all places where their legal strings part. It is a tree of segments that goes on from a beginning. Both come from the

@@ -128,6 +128,6 @@ def test_a_quantized_judge_is_another_judge_that_agrees(quantize: Quantize) -> N
         assert isinstance(exact, Judgment)
         assert isinstance(near, Judgment)
         assert exact.probabilities is not None
-        assert near.probabilities is not None
-        for label, probability in exact.probabilities.items():
-            assert near.probabilities[label] == pytest.approx(probability, abs=0.15)
+        # A judge of this size is shaken the most; the larger ones' differences are in their cards.
+        limit = 0.25 if quantize == "int8" else 0.01
+        assert near.probabilities == pytest.approx(exact.probabilities, abs=limit)

@@ -56,7 +56,7 @@ def plainly(judge: HuggingFaceJudge, inquiry: Inquiry[Any]) -> Any:
     from outlines.types import JsonSchema
 
     model = outlines.from_transformers(judge._model, judge._tokenizer)
-    schema = inquiry.verdict.model_json_schema() | {"x-guidance": huggingface._SPACED}
+    schema = inquiry.verdict.model_json_schema() | {"x-guidance": huggingface.SPELLING}
     generate = outlines.Generator(model, JsonSchema(json.dumps(schema)), backend="llguidance")
     return json.loads(generate(inquiry.prompt, max_new_tokens=inquiry.room or 24, do_sample=False))
 

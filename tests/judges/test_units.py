@@ -36,7 +36,7 @@ BOTH = inquiries.together(inquiries.relevance("Who?", "Ann."), inquiries.usage("
 def test_questions_about_a_text_follow_it_side_by_side() -> None:
     unit = asked(*BOTH).unit
     context, level, used = unit.segments
-    assert text(context) == "Text:\nAnn.\n\n"
+    assert text(context) == "Text:\nAnn.\n\nQuery: Who?\n\n"
     assert (context.after, level.after, used.after) == (START, 0, 0)
     assert text(level).endswith('{"level": "')
     assert text(used).endswith('{"used": ')

@@ -1,0 +1,95 @@
+"""`localscore agree`: how well a judge agrees with people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from localscore import api, engine
+from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say
+from localscore.cli.score import progress_shown
+
+
+@app.command()
+def agree(
+    source: Annotated[
+        Path, typer.Argument(metavar="LABELLED", help="A JSONL file of human judgments, or a folder of such.")
+    ],
+    judge: Annotated[str, typer.Option(help="A card (see `models list`), a model folder, or a .gguf file.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for answers.jsonl and agreement.json.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="At most so many records of each kind, spread over its sets.")
+    ] = None,
+    kinds: Annotated[
+        str, typer.Option(help="Comma-separated: relevance, attribution, usage, sufficiency, claims.")
+    ] = "",
+    sets: Annotated[str, typer.Option(help="Comma-separated names of sets.")] = "",
+    device: Annotated[
+        Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU if there is one.")
+    ] = "auto",
+    dtype: Annotated[
+        Literal["auto", "float32", "bfloat16", "float16"], typer.Option(help="auto is float32 on a CPU.")
+    ] = "auto",
+    quantize: Annotated[
+        Literal["none", "fp16-weights", "int8"], typer.Option(help="Cheaper arithmetic on a CPU.")
+    ] = "none",
+    batch_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most tokens in a pass where prompts are read together, as on a GPU."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Ask all again where DIR holds other answers.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables.")] = False,
+) -> None:
+    """Measure how well a judge agrees with people.
+
+    Example: localscore agree judgments --judge starter --out runs/agree
+
+    Word overlap, a contestant without a model, is in every table, and so are the judges of other_judges.jsonl.
+    Exit status: 0 done; 2 the command or the data was wrong; 3 finished, but some verdicts could not be had.
+    """
+    from localscore import agreement, labelled
+
+    agreement.require_statistics()
+    records = labelled.read(source)
+    for file in records.left_out:
+        say(f"Left out: {file} holds no judgments of a known kind.")
+    items = labelled.chosen(records.items, kinds=_names(kinds), sets=_names(sets), limit=limit)
+    loaded = api.load_judge(judge, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens)
+    with progress_shown(len(items), loaded, quiet=quiet) as show:
+        try:
+            found = agreement.agree(
+                items,
+                loaded,
+                others=records.others,
+                corpus=records.items,
+                out=out,
+                overwrite=overwrite,
+                source=records.source,
+                options={"kinds": _names(kinds), "sets": _names(sets), "limit": limit},
+                listener=None if show is None else lambda done: show(engine.Progress(done, done)),
+            )
+        except KeyboardInterrupt:
+            say(
+                "Stopped."
+                if out is None
+                else "Stopped. What was answered is kept; the same command carries on."
+            )
+            raise typer.Exit(STOPPED) from None
+    if not quiet:
+        from localscore.reports.agreement import agreement_tables
+
+        data().print(agreement_tables(found))
+        if out is not None:
+            say(f"All measures are in {out / 'agreement.json'}, each answer in {out / 'answers.jsonl'}.")
+    failed = sum(sum(kind.failed.values()) for kind in found.kinds.values())
+    if failed:
+        say(f"{failed} verdict{'s' * (failed != 1)} could not be had; they are in no measure.")
+        raise typer.Exit(SOME_FAILED)
+
+
+def _names(told: str) -> list[str]:
+    return [name for name in (part.strip() for part in told.split(",")) if name]

@@ -1,0 +1,76 @@
+"""Runs the benchmark: `scripts/bench --help`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from pathlib import Path
+
+from benchmark import report, studies
+from benchmark.contestants import FLOAT32, NAMES, contestants
+from benchmark.limit import Limit
+from benchmark.race import race
+from benchmark.tasks import TASKS
+from localscore.judges.loading import load_judge
+
+_RACES = {task.name: task for task in TASKS}
+_STUDIES = ("growth", "memory", "arithmetic", "agreement")
+
+
+def main() -> None:
+    """Measure, and write what was found after each task."""
+    options = _options()
+    wanted = (*_RACES, *_STUDIES) if "all" in options.task else options.task
+    tables: list[report.Table] = []
+    races = [_RACES[name] for name in wanted if name in _RACES]
+    if races:
+        everyone = contestants(options.judge, _names(options.contestants))
+        for task in races:
+            bound = Limit(load_judge(options.judge, device="cpu"))
+            found = race(task, task.samples(options.samples), everyone, bound, options.rounds)
+            tables.append(report.race_table(found, bound))
+            report.write(options.out, options.judge, tables)
+        del everyone
+    for name in (name for name in wanted if name in _STUDIES):
+        if name == "growth":
+            tables.append(studies.growth(options.judge, options.rounds))
+        elif name == "memory":
+            tables.append(studies.memory())
+        elif name == "arithmetic":
+            tables.append(studies.arithmetic(options.judge, options.samples))
+        else:
+            tables.append(studies.agreement(options.judge, options.samples))
+        report.write(options.out, options.judge, tables)
+    print(report.write(options.out, options.judge, tables))
+
+
+def _names(asked: list[str]) -> list[str]:
+    """Return the contestants asked for; ours in float32 is what all are compared with, so it always runs."""
+    names = [FLOAT32, *(name for name in NAMES if name in asked and name != FLOAT32)]
+    if importlib.util.find_spec("llama_cpp") is None and NAMES[-1] in names:
+        print(f"{NAMES[-1]!r} is left out: llama-cpp-python is not installed.", file=sys.stderr)
+        names.remove(NAMES[-1])
+    return names
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser.add_argument("--judge", default="qwen2.5-coder-0.5b", help="a card; default: %(default)s")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--samples", type=int, default=1000, help="take the first so many samples of each task"
+    )
+    tasks = ["all", *_RACES, *_STUDIES]
+    parser.add_argument(
+        "--task", nargs="+", choices=tasks, default=["all"], metavar="TASK", help=", ".join(tasks)
+    )
+    parser.add_argument(
+        "--contestants", nargs="+", choices=NAMES, default=list(NAMES), metavar="NAME", help="; ".join(NAMES)
+    )
+    parser.add_argument("--out", type=Path, default=Path("runs/bench"), help="a folder; default: %(default)s")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
