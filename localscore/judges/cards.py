@@ -56,6 +56,15 @@ class Index(_Part):
         return [f"{self.package.format(part=part)}=={self.version}" for part in range(1, self.parts + 1)]
 
 
+class Difference(_Part):
+    """How far closed verdicts in some arithmetic are from those in float32, as `scripts/bench` measured it."""
+
+    verdicts: int
+    changed: int
+    largest: float
+    """The largest difference of a probability."""
+
+
 class Card(_Part):
     """What is known of a judge."""
 
@@ -71,6 +80,8 @@ class Card(_Part):
     """What `--dtype auto` chooses."""
     memory: dict[str, float]
     """GB needed while scoring, by dtype."""
+    differs: dict[str, Difference] = {}
+    """By arithmetic, where it was measured."""
     tried: str
     """Where it has been seen to work; empty where it could not be tried."""
     note: str = ""
