@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
@@ -15,7 +16,7 @@ Text = Annotated[str, StringConstraints(pattern=r"\S")]
 Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
-class Row(BaseModel):
+class Row(BaseModel, ABC):
     """What rows of all kinds have."""
 
     model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
@@ -25,9 +26,9 @@ class Row(BaseModel):
     lang: str = "en"
     query: str = ""
 
+    @abstractmethod
     def items(self) -> Iterable[Labelled]:
         """Return what people gave a verdict on in this row."""
-        raise NotImplementedError
 
     def _item(self, kind: Kind, gold: Opinion, text: str, **more: Any) -> Labelled:
         cluster = self.query or text
