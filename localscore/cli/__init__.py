@@ -1,6 +1,7 @@
 """The command line: read options, make one call, print. Data goes to stdout, talk to stderr.
 
     app.py      the commands' common ground: errors, exit status, consoles
+    options.py  which judge, and how it computes
     score.py    score, metrics
     agree.py    agree
     explain.py  explain

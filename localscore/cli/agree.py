@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from localscore import api, engine
 from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say
+from localscore.cli.options import BatchTokens, Device, Dtype, JudgeName, Quantize
 from localscore.cli.score import progress_shown
 
 
@@ -17,7 +18,7 @@ def agree(
     source: Annotated[
         Path, typer.Argument(metavar="LABELLED", help="A JSONL file of human judgments, or a folder of such.")
     ],
-    judge: Annotated[str, typer.Option(help="A card (see `models list`), a model folder, or a .gguf file.")],
+    judge: JudgeName,
     out: Annotated[Path | None, typer.Option(help="Folder for answers.jsonl and agreement.json.")] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="At most so many records of each kind, spread over its sets.")
@@ -26,19 +27,10 @@ def agree(
         str, typer.Option(help="Comma-separated: relevance, attribution, usage, sufficiency, claims.")
     ] = "",
     sets: Annotated[str, typer.Option(help="Comma-separated names of sets.")] = "",
-    device: Annotated[
-        Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU if there is one.")
-    ] = "auto",
-    dtype: Annotated[
-        Literal["auto", "float32", "bfloat16", "float16"], typer.Option(help="auto is float32 on a CPU.")
-    ] = "auto",
-    quantize: Annotated[
-        Literal["none", "fp16-weights", "int8"], typer.Option(help="Cheaper arithmetic on a CPU.")
-    ] = "none",
-    batch_tokens: Annotated[
-        int | None,
-        typer.Option(min=1, help="Most tokens in a pass where prompts are read together, as on a GPU."),
-    ] = None,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    quantize: Quantize = "none",
+    batch_tokens: BatchTokens = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Ask all again where DIR holds other answers.")
     ] = False,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -15,6 +15,7 @@ from rich.table import Table
 
 from localscore import api, datasets, engine
 from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say, talk
+from localscore.cli.options import BatchTokens, Device, Dtype, JudgeName, Quantize
 from localscore.errors import OptionError
 from localscore.judges import Judge
 from localscore.metrics import METRICS, ContextRelevance, Metric
@@ -29,7 +30,7 @@ DEFAULT_METRICS = "context_relevance,context_recall"
 @app.command()
 def score(
     source: Annotated[str, typer.Argument(metavar="DATA", help="A JSONL file, or - for standard input.")],
-    judge: Annotated[str, typer.Option(help="A card (see `models list`), a model folder, or a .gguf file.")],
+    judge: JudgeName,
     out: Annotated[
         Path | None, typer.Option(help="Folder for run.json, results.jsonl, summary.json.")
     ] = None,
@@ -50,19 +51,10 @@ def score(
     max_missing_penalty: Annotated[
         float, typer.Option(help="The most that missing items cost together.")
     ] = Penalties.max_missing_context_penalty,
-    device: Annotated[
-        Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU if there is one.")
-    ] = ("auto"),
-    dtype: Annotated[
-        Literal["auto", "float32", "bfloat16", "float16"], typer.Option(help="auto is float32 on a CPU.")
-    ] = "auto",
-    quantize: Annotated[
-        Literal["none", "fp16-weights", "int8"], typer.Option(help="Cheaper arithmetic on a CPU.")
-    ] = "none",
-    batch_tokens: Annotated[
-        int | None,
-        typer.Option(min=1, help="Most tokens in a pass where prompts are read together, as on a GPU."),
-    ] = None,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    quantize: Quantize = "none",
+    batch_tokens: BatchTokens = None,
     skip_bad_rows: Annotated[
         bool, typer.Option("--skip-bad-rows", help="Leave rows that cannot be read out.")
     ] = False,

@@ -1,0 +1,20 @@
+"""The options with which every command that asks a judge names it and says how it computes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+JudgeName = Annotated[str, typer.Option(help="A card (see `models list`), a model folder, or a .gguf file.")]
+Device = Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU if there is one.")]
+Dtype = Annotated[
+    Literal["auto", "float32", "bfloat16", "float16"], typer.Option(help="auto is float32 on a CPU.")
+]
+Quantize = Annotated[
+    Literal["none", "fp16-weights", "int8"], typer.Option(help="Cheaper arithmetic on a CPU.")
+]
+BatchTokens = Annotated[
+    int | None,
+    typer.Option(min=1, help="Most tokens in a pass where prompts are read together, as on a GPU."),
+]
