@@ -28,7 +28,9 @@ def main() -> None:
         everyone = contestants(options.judge, _names(options.contestants))
         for task in races:
             bound = Limit(load_judge(options.judge, device="cpu"))
-            found = race(task, task.samples(options.samples), everyone, bound, options.rounds)
+            found = race(
+                task, task.samples(options.samples, options.contexts), everyone, bound, options.rounds
+            )
             tables.append(report.race_table(found, bound))
             report.write(options.out, options.judge, tables)
         del everyone
@@ -61,6 +63,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--samples", type=int, default=1000, help="take the first so many samples of each task"
     )
+    parser.add_argument("--contexts", type=int, help="take only samples with so many contexts")
     tasks = ["all", *_RACES, *_STUDIES]
     parser.add_argument(
         "--task", nargs="+", choices=tasks, default=["all"], metavar="TASK", help=", ".join(tasks)

@@ -52,9 +52,10 @@ class Task:
     one_prompt: bool = False
     """Whether scorers that put everything into one prompt take part."""
 
-    def samples(self, most: int) -> list[Sample]:
-        """Return the first samples that it can be done with."""
-        return [s for s in all_samples() if claims(s) or not self.needs_claims][:most]
+    def samples(self, most: int, contexts: int | None = None) -> list[Sample]:
+        """Return the first samples that it can be done with, those with so many contexts where that is given."""
+        fit = [s for s in all_samples() if claims(s) or not self.needs_claims]
+        return [s for s in fit if contexts in (None, len(s.contexts))][:most]
 
 
 TASKS = (
