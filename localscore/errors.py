@@ -9,6 +9,7 @@
     │   ├── JudgeMissing            a known judge whose files are not here yet
     │   ├── JudgeDamaged            files that are not what their card says
     │   ├── JudgeUnusable           no weights, no chat template, a format that is not read
+    │   ├── CalibrationError        a calibration that is not one
     │   ├── JudgeBroke              it raised something in the middle of a run
     │   └── DownloadFailed          `models pull` could not bring it
     └── VerdictError                one verdict that could not be had; becomes a score's `cause`
@@ -80,6 +81,10 @@ class JudgeDamaged(JudgeError):
 
 class JudgeUnusable(JudgeError):
     """A folder or file that holds no judge that can be used."""
+
+
+class CalibrationError(JudgeError):
+    """A file or a card with a calibration that is not one, or verdicts of people that none can be fitted to."""
 
 
 class JudgeBroke(JudgeError):

@@ -165,6 +165,26 @@ def certainty(verdict: Verdict) -> dict[str, float]:
     return {value.label(): float(value == verdict) for value in legal_values(type(verdict))}
 
 
+def decided(verdict: type[V], probabilities: Mapping[str, float]) -> tuple[V, dict[str, float]]:
+    """Return the most probable value, and all probabilities rounded as they are kept.
+
+    The choice is made on the kept digits, so that what is stored always explains the verdict; of values that
+    are level, the first in the schema's order is taken.
+
+    >>> decided(Usage, {"false": 0.50004, "true": 0.49996})[0]
+    Usage(used=True)
+    """
+    by_label = _by_label(verdict)
+    kept = {label: round(probabilities[label], 4) for label in by_label}
+    label = max(kept, key=kept.__getitem__)
+    return by_label[label], kept
+
+
+@lru_cache(maxsize=512)
+def _by_label(verdict: type[V]) -> dict[str, V]:
+    return {value.label(): value for value in legal_values(verdict)}
+
+
 def parsed(verdict: type[V], written: str | Mapping[str, Any]) -> V:
     """Return the verdict that was written, as JSON text or as its fields.
 

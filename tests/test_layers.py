@@ -13,9 +13,10 @@ import localscore
 
 PACKAGE = Path(localscore.__file__).parent
 LAYERS = [
-    {"errors", "texts"},
+    {"errors", "texts", "words"},
     {"verdicts", "samples"},
     {"inquiries", "results"},
+    {"calibration"},
     {"scoring"},
     {"metrics"},
     {"judges"},

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from localscore.overlap import words
+from localscore.words import words
 
 SAME = 0.5
 """The likeness from which two claims count as the same."""

@@ -12,10 +12,9 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from localscore.errors import NotANumber
-from localscore.verdicts import V, Verdict, legal_values
+from localscore.verdicts import Verdict, legal_values
 
 TokenIds = tuple[int, ...]
 
@@ -111,24 +110,3 @@ def shares(legal: LegalStrings, scores: Sequence[Sequence[float]]) -> dict[str, 
             else:
                 found[branch] = share
     return found
-
-
-def decided(verdict: type[V], probabilities: Mapping[str, float]) -> tuple[V, dict[str, float]]:
-    """Return the most probable value, and all probabilities rounded as they are kept.
-
-    The choice is made on the kept digits, so that what is stored always explains the verdict; of values that
-    are level, the first in the schema's order is taken.
-
-    >>> from localscore.verdicts import Usage
-    >>> decided(Usage, {"false": 0.50004, "true": 0.49996})[0]
-    Usage(used=True)
-    """
-    by_label = _by_label(verdict)
-    kept = {label: round(probabilities[label], 4) for label in by_label}
-    label = max(kept, key=kept.__getitem__)
-    return by_label[label], kept
-
-
-@lru_cache(maxsize=512)
-def _by_label(verdict: type[V]) -> dict[str, V]:
-    return {value.label(): value for value in legal_values(verdict)}

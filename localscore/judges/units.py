@@ -19,9 +19,9 @@ from typing import Any
 from localscore.errors import VerdictError
 from localscore.inquiries import Ending, Inquiry
 from localscore.judges.chat import ChatTokenizer
-from localscore.judges.deciding import START, LegalStrings, TokenIds, decided, shares
+from localscore.judges.deciding import START, LegalStrings, TokenIds, shares
 from localscore.results import Judgment
-from localscore.verdicts import Verdict
+from localscore.verdicts import Verdict, decided
 
 Scores = Sequence[Sequence[float]]
 """Per segment, the judge's log-scores of its wanted tokens."""

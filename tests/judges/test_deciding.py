@@ -6,8 +6,8 @@ from typing import Literal
 import pytest
 
 from localscore.errors import NotANumber
-from localscore.judges.deciding import Fork, TokenIds, decided, legal_strings, shares
-from localscore.verdicts import Evidence, Relevance, Usage, Verdict
+from localscore.judges.deciding import Fork, TokenIds, legal_strings, shares
+from localscore.verdicts import Evidence, Relevance, Usage, Verdict, decided
 
 
 def characters(text: str) -> TokenIds:

@@ -1,0 +1,149 @@
+"""A judge's probabilities → probabilities that people's verdicts bear out.
+
+Small judges rank better than they label. A calibration is a handful of numbers per closed question, fitted to
+verdicts of people (`localscore calibrate`) and kept in the judge's card.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from localscore.errors import CalibrationError
+from localscore.inquiries import Inquiry
+from localscore.results import Finite, Judgment
+from localscore.verdicts import V, decided, legal_values
+from localscore.words import share
+
+CALIBRATED = ("relevance", "usage", "sufficiency", "attribution")
+"""The questions that can be calibrated: those whose values can be put in an order."""
+
+SMALLEST = 5e-5
+"""Half of the last digit that is kept of a probability; log-odds are taken of nothing nearer to 0 or 1."""
+
+
+class Calibration(BaseModel):
+    """What turns a judge's probabilities of one question into calibrated ones.
+
+    With a verdict's legal values in their declared order, from the most to the least, the chance of at least the
+    i-th is 1 / (1 + exp(cuts[i] - judge · x - overlap * o)): the proportional odds model of McCullagh (1980), which
+    for two values is logistic regression, with temperature 1 / judge. `x` are the judge's log-odds of at least each
+    value, less those that it gives to texts without content (`prior`); `o` is the share of words in common.
+
+    >>> calibration = Calibration(judge=(2.0,), cuts=(0.0,))
+    >>> round(calibration.probabilities({"true": 0.6, "false": 0.4}, overlap=0.0)["true"], 4)
+    0.6923
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    judge: tuple[Finite, ...] = (1.0,)
+    """The weight of each of the judge's log-odds: one fewer than there are values."""
+    overlap: Finite = 0.0
+    """The weight of word overlap, a number from 0 to 1."""
+    cuts: tuple[Finite, ...] = (0.0,)
+    """What the weighted sum has to reach, for each value but the last; they fall, since less is easier to reach."""
+    prior: tuple[Finite, ...] = ()
+    """The judge's log-odds on texts without content."""
+    records: int = 0
+    """How many verdicts of people it rests on; none where it is a prior correction."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Calibration:
+        lengths = {len(self.judge), len(self.cuts), len(self.prior or self.cuts)}
+        if len(lengths) > 1 or not self.cuts:
+            raise ValueError("judge, cuts and prior need a number for each value but the last")
+        if list(self.cuts) != sorted(self.cuts, reverse=True):
+            raise ValueError("cuts have to fall: more is not reached more easily than less")
+        return self
+
+    def probabilities(self, given: Mapping[str, float], overlap: float) -> dict[str, float]:
+        """Return calibrated probabilities, by label.
+
+        Args:
+            given: the judge's probability of each legal value, by label, in their declared order.
+            overlap: the share of words in common, 0 to 1.
+        """
+        odds = [x - p for x, p in zip(log_odds(given), self.prior or [0.0] * len(self.cuts), strict=True)]
+        found = math.fsum(w * x for w, x in zip(self.judge, odds, strict=True)) + self.overlap * overlap
+        reached = [1 / (1 + math.exp(min(700.0, cut - found))) for cut in self.cuts]
+        ends = [0.0, *reached, 1.0]
+        return {label: high - low for label, low, high in zip(given, ends, ends[1:], strict=False)}
+
+    def applied(self, inquiry: Inquiry[V], judgment: Judgment) -> Judgment:
+        """Return a judgment with its probabilities calibrated, and the verdict that is the likeliest by them."""
+        raw = judgment.probabilities
+        if raw is None:
+            return judgment
+        given = {value.label(): raw[value.label()] for value in legal_values(inquiry.verdict)}
+        verdict, kept = decided(inquiry.verdict, self.probabilities(given, overlap_of(inquiry)))
+        update = {"verdict": verdict.model_dump(mode="json"), "probabilities": kept}
+        return judgment.model_copy(update=update)
+
+
+Calibrations = Mapping[str, Calibration]
+"""Calibrations by the name of their question."""
+
+
+def log_odds(probabilities: Mapping[str, float]) -> tuple[float, ...]:
+    """Return the log-odds of at least each value but the last, where values go from the most to the least.
+
+    >>> [round(x, 2) for x in log_odds({"high": 0.5, "medium": 0.25, "low": 0.25, "none": 0.0})]
+    [0.0, 1.1, 9.9]
+    """
+    at_least = list(accumulate(probabilities.values()))[:-1]
+    clipped = [min(max(p, SMALLEST), 1 - SMALLEST) for p in at_least]
+    return tuple(math.log(p / (1 - p)) for p in clipped)
+
+
+def overlap_of(inquiry: Inquiry[Any]) -> float:
+    """Return how many words the texts of a closed question have in common, all words alike, 0 to 1.
+
+    >>> from localscore import inquiries
+    >>> overlap_of(inquiries.relevance("Who ran?", "Ann ran."))
+    0.5
+    """
+    texts = inquiry.texts
+    match inquiry.question:
+        case "usage":
+            context, answer = texts["context"], texts["answer"]
+            return (share(answer, context, {}) + share(context, answer, {})) / 2
+        case "relevance":
+            return share(texts["query"], texts["context"], {})
+        case "sufficiency":
+            return share(texts["query"], texts["contexts"], {})
+        case "attribution":
+            return share(texts["claim"], texts["contexts"], {})
+    return 0.0
+
+
+def read(path: Path) -> dict[str, Calibration]:
+    """Read the calibrations of a TOML file: a table `[calibration.QUESTION]` each.
+
+    Raises:
+        CalibrationError: the file cannot be read, or holds something else.
+    """
+    hint = "Write one with: localscore calibrate LABELLED --judge NAME"
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8")).get("calibration")
+    except (OSError, ValueError) as error:
+        raise CalibrationError(f"{path} cannot be read: {error}", hint=hint) from None
+    if not isinstance(tables, dict):
+        raise CalibrationError(f"{path} has no table [calibration.…].", hint=hint)
+    found = {}
+    for question, table in tables.items():
+        if question not in CALIBRATED:
+            known = ", ".join(CALIBRATED)
+            raise CalibrationError(f"{path}: there is no calibration of {question!r}; expected {known}.")
+        try:
+            found[question] = Calibration.model_validate(table)
+        except ValidationError as error:
+            told = "; ".join(f"{'.'.join(map(str, d['loc']))} {d['msg']}" for d in error.errors())
+            raise CalibrationError(f"{path}: [calibration.{question}]: {told}.", hint=hint) from None
+    return found
