@@ -6,6 +6,7 @@ verdicts of people (`localscore calibrate`) and kept in the judge's card.
 
 from __future__ import annotations
 
+import json
 import math
 import tomllib
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from localscore.errors import CalibrationError
 from localscore.inquiries import Inquiry
-from localscore.results import Finite, Judgment
+from localscore.results import Features, Finite, Judgment
 from localscore.verdicts import V, decided, legal_values
 from localscore.words import share
 
@@ -32,12 +33,14 @@ class Calibration(BaseModel):
     """What turns a judge's probabilities of one question into calibrated ones.
 
     With a verdict's legal values in their declared order, from the most to the least, the chance of at least the
-    i-th is 1 / (1 + exp(cuts[i] - judge · x - overlap * o)): the proportional odds model of McCullagh (1980), which
-    for two values is logistic regression, with temperature 1 / judge. `x` are the judge's log-odds of at least each
-    value, less those that it gives to texts without content (`prior`); `o` is the share of words in common.
+    i-th is 1 / (1 + exp(cuts[i] - judge · x - explained * e - saved * s - overlap * o)): the proportional odds model of
+    McCullagh (1980), which for two values is logistic regression, with temperature 1 / judge. `x` are the judge's
+    log-odds of at least each value; `e` and `s` are the share and the bits of the information in the query,
+    answer or claim that the contexts take away (Sachan et al. 2022 rank passages by this likelihood); `o` is the
+    share of words in common.
 
     >>> calibration = Calibration(judge=(2.0,), cuts=(0.0,))
-    >>> round(calibration.probabilities({"true": 0.6, "false": 0.4}, overlap=0.0)["true"], 4)
+    >>> calibration.probabilities(Features(probabilities={"true": 0.6, "false": 0.4}))["true"]
     0.6923
     """
 
@@ -45,50 +48,87 @@ class Calibration(BaseModel):
 
     judge: tuple[Finite, ...] = (1.0,)
     """The weight of each of the judge's log-odds: one fewer than there are values."""
+    explained: Finite = 0.0
+    """The weight of the share of the information that the contexts take away, at most 1."""
+    saved: Finite = 0.0
+    """The weight of the bits that they take away."""
     overlap: Finite = 0.0
     """The weight of word overlap, a number from 0 to 1."""
     cuts: tuple[Finite, ...] = (0.0,)
     """What the weighted sum has to reach, for each value but the last; they fall, since less is easier to reach."""
-    prior: tuple[Finite, ...] = ()
-    """The judge's log-odds on texts without content."""
+    prior: bool = False
+    """Whether the log-odds that the judge gives without contexts are taken off first."""
     records: int = 0
-    """How many verdicts of people it rests on; none where it is a prior correction."""
+    """How many verdicts of people it rests on."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Calibration:
-        lengths = {len(self.judge), len(self.cuts), len(self.prior or self.cuts)}
-        if len(lengths) > 1 or not self.cuts:
-            raise ValueError("judge, cuts and prior need a number for each value but the last")
+        if len(self.judge) != len(self.cuts) or not self.cuts:
+            raise ValueError("judge and cuts need a number for each value but the last")
         if list(self.cuts) != sorted(self.cuts, reverse=True):
             raise ValueError("cuts have to fall: more is not reached more easily than less")
         return self
 
-    def probabilities(self, given: Mapping[str, float], overlap: float) -> dict[str, float]:
-        """Return calibrated probabilities, by label.
+    @property
+    def compares(self) -> bool:
+        """Whether the judge is also to be asked without contexts."""
+        return self.prior or self.explained != 0 or self.saved != 0
 
-        Args:
-            given: the judge's probability of each legal value, by label, in their declared order.
-            overlap: the share of words in common, 0 to 1.
-        """
-        odds = [x - p for x, p in zip(log_odds(given), self.prior or [0.0] * len(self.cuts), strict=True)]
-        found = math.fsum(w * x for w, x in zip(self.judge, odds, strict=True)) + self.overlap * overlap
+    def probabilities(self, features: Features) -> dict[str, float]:
+        """Return calibrated probabilities by label, 4 decimals."""
+        odds = log_odds(features.probabilities)
+        if self.prior and features.without is not None:
+            odds = tuple(x - x0 for x, x0 in zip(odds, log_odds(features.without), strict=True))
+        found = math.fsum(w * x for w, x in zip(self.judge, odds, strict=True))
+        found += self.explained * features.explained + self.saved * features.saved
+        found += self.overlap * features.overlap
         reached = [1 / (1 + math.exp(min(700.0, cut - found))) for cut in self.cuts]
-        ends = [0.0, *reached, 1.0]
-        return {label: high - low for label, low, high in zip(given, ends, ends[1:], strict=False)}
+        shares = zip(features.probabilities, [0.0, *reached], [*reached, 1.0], strict=True)
+        return {label: round(high - low, 4) for label, low, high in shares}
 
     def applied(self, inquiry: Inquiry[V], judgment: Judgment) -> Judgment:
         """Return a judgment with its probabilities calibrated, and the verdict that is the likeliest by them."""
-        raw = judgment.probabilities
-        if raw is None:
+        if judgment.features is None:
             return judgment
-        given = {value.label(): raw[value.label()] for value in legal_values(inquiry.verdict)}
-        verdict, kept = decided(inquiry.verdict, self.probabilities(given, overlap_of(inquiry)))
+        verdict, kept = decided(inquiry.verdict, self.probabilities(judgment.features))
         update = {"verdict": verdict.model_dump(mode="json"), "probabilities": kept}
         return judgment.model_copy(update=update)
 
 
+def observed(inquiry: Inquiry[Any], judgment: Judgment, without: Judgment | None) -> Judgment:
+    """Return a judgment with its features.
+
+    Args:
+        inquiry: what was asked.
+        judgment: what the judge said.
+        without: what it said without contexts.
+    """
+    if judgment.probabilities is None:
+        return judgment
+    features = Features(
+        probabilities=_in_order(inquiry, judgment.probabilities),
+        without=_in_order(inquiry, without.probabilities) if without and without.probabilities else None,
+        bits=judgment.bits,
+        bits_without=without.bits if without else None,
+        overlap=round(overlap_of(inquiry), 4),
+    )
+    return judgment.model_copy(update={"features": features})
+
+
+def _in_order(inquiry: Inquiry[Any], given: Mapping[str, float]) -> dict[str, float]:
+    """Return probabilities in the declared order of a verdict's values."""
+    return {value.label(): given[value.label()] for value in legal_values(inquiry.verdict)}
+
+
 Calibrations = Mapping[str, Calibration]
 """Calibrations by the name of their question."""
+
+PRIOR: Calibrations = {
+    "relevance": Calibration(judge=(0.0, 1.0, 0.0), cuts=(math.log(3), 0.0, -math.log(3)), prior=True),
+    **{name: Calibration(prior=True) for name in ("usage", "sufficiency", "attribution")},
+}
+"""A correction that needs no verdicts of people: what the judge says without contexts counts as undecided (Zhao et
+al. 2021)."""
 
 
 def log_odds(probabilities: Mapping[str, float]) -> tuple[float, ...]:
@@ -121,6 +161,22 @@ def overlap_of(inquiry: Inquiry[Any]) -> float:
         case "attribution":
             return share(texts["claim"], texts["contexts"], {})
     return 0.0
+
+
+def written(calibrations: Calibrations) -> str:
+    """Return calibrations as TOML, as `read` reads them.
+
+    >>> print(written({"usage": Calibration(judge=(0.5,), cuts=(0.1,))}), end="")
+    [calibration.usage]
+    judge = [0.5]
+    cuts = [0.1]
+    """
+    tables = []
+    for question, calibration in calibrations.items():
+        told = calibration.model_dump(mode="json", exclude_defaults=True)
+        lines = [f"{name} = {json.dumps(value)}" for name, value in told.items()]
+        tables.append("\n".join([f"[calibration.{question}]", *lines, ""]))
+    return "\n".join(tables)
 
 
 def read(path: Path) -> dict[str, Calibration]:

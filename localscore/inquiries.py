@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -44,11 +44,25 @@ QUESTIONS = (
 )
 
 
+class Span(NamedTuple):
+    """Where a text stands in a prompt."""
+
+    chunk: int
+    """Counted from the last chunk, which is -1."""
+    start: int
+    stop: int
+
+
 class Ending(NamedTuple):
-    """The last chunk of a closed question, and the verdict that is expected there."""
+    """The last chunk of a closed question, and what is expected there."""
 
     text: str
     verdict: type[Verdict]
+    question: str
+    compared: Span | None = None
+    """Where the text stands that is compared with the contexts."""
+    measured: bool = False
+    """Whether the information in that text is wanted beside the verdict (`Judgment.bits`)."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +84,10 @@ class Inquiry(Generic[V]):
     """The most tokens that an open verdict may take."""
     endings: tuple[Ending, ...] = ()
     """Where it is asked together with others: the endings of all of them, its own among these."""
+    compared: Span | None = None
+    """Where the text stands that is compared with the contexts, if it does so in one of the last two chunks."""
+    measured: bool = False
+    """Whether the information in that text is wanted beside the verdict; see `measuring`."""
     texts: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """What was filled into the prompt, by name, for judges that are functions."""
 
@@ -81,6 +99,11 @@ class Inquiry(Generic[V]):
             )
 
     @property
+    def ending(self) -> Ending:
+        """What it has to itself."""
+        return Ending(self.chunks[-1], self.verdict, self.question, self.compared, self.measured)
+
+    @property
     def prompt(self) -> str:
         """The prompt in one piece, without the chat template of any judge."""
         return "".join(self.chunks)
@@ -88,8 +111,9 @@ class Inquiry(Generic[V]):
     @cached_property
     def key(self) -> str:
         """A hash of everything that decides the verdict, apart from the judge."""
-        beside = [(ending.text, ending.verdict.model_json_schema()) for ending in self.endings]
-        sent = json.dumps([self.chunks, self.verdict.model_json_schema(), beside], sort_keys=True)
+        beside = [(e.text, e.verdict.model_json_schema(), e.compared, e.measured) for e in self.endings]
+        told = [self.chunks, self.verdict.model_json_schema(), self.compared, self.measured, beside]
+        sent = json.dumps(told, sort_keys=True)
         return hashlib.sha256(sent.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -106,11 +130,55 @@ def together(*inquiries: Inquiry[Any]) -> tuple[Inquiry[Any], ...]:
     Raises:
         OptionError: they are not closed questions about the same text.
     """
-    endings = tuple(Ending(inquiry.chunks[-1], inquiry.verdict) for inquiry in inquiries)
+    endings = tuple(inquiry.ending for inquiry in inquiries)
     same = {inquiry.chunks[:-1] for inquiry in inquiries}
     if len(same) > 1 or () in same or not all(legal_values(inquiry.verdict) for inquiry in inquiries):
         raise OptionError("Only closed questions about the same text can be asked together.")
     return tuple(replace(inquiry, endings=endings) for inquiry in inquiries)
+
+
+def measuring(inquiry: Inquiry[V], questions: Collection[str]) -> Inquiry[V]:
+    """Return an inquiry that also asks how much information is in what is compared with the contexts.
+
+    That is the query, answer or claim. Where the contexts tell much of it, it holds less than without them
+    (`without_contexts`). It is asked for where the question, or one that it is asked together with, is among
+    `questions`, and becomes `Judgment.bits`.
+
+    >>> inquiry = usage("Who ran?", "Ann ran.", "It was Ann.")
+    >>> inquiry.compared, measuring(inquiry, {"usage"}).measured
+    (Span(chunk=-1, start=23, stop=34), True)
+    """
+
+    def wanted(question: str, compared: Span | None) -> bool:
+        return compared is not None and question in questions
+
+    in_text = inquiry.compared is not None and inquiry.compared.chunk == -2  # which is read together or kept
+    endings = inquiry.endings or ((inquiry.ending,) if in_text else ())
+    endings = tuple(e._replace(measured=wanted(e.question, e.compared)) for e in endings)
+    return replace(inquiry, endings=endings, measured=wanted(inquiry.question, inquiry.compared))
+
+
+def without_contexts(inquiry: Inquiry[Any]) -> Inquiry[Any]:
+    """Return the same closed question about no contexts: what the judge thinks before it has seen any.
+
+    >>> without_contexts(attribution("Ann ran.", ("Ann ran.",))).prompt == attribution("Ann ran.", ()).prompt
+    True
+    """
+    texts = inquiry.texts
+    match inquiry.question:
+        case "relevance":
+            return relevance(texts["query"], "")
+        case "usage":
+            return usage(texts["query"], "", texts["answer"])
+        case "sufficiency":
+            return sufficiency(texts["query"], ())
+        case "attribution":
+            return attribution(texts["claim"], ())
+    raise OptionError(f"{inquiry.question!r} is not asked about contexts.")
+
+
+_COMPARED = {"relevance": "query", "usage": "answer", "sufficiency": "query", "attribution": "claim"}
+"""What is compared with the contexts, by the name of the question."""
 
 
 @dataclass(frozen=True)
@@ -201,5 +269,32 @@ def _template(name: str) -> str:
 def _inquiry(verdict: type[V], parts: Sequence[str], *, room: int = 0, **texts: str) -> Inquiry[V]:
     template = "".join(_template(name) for name in parts)
     chunks = re.split(r"^~~~\n", template.removesuffix("\n"), flags=re.MULTILINE)
-    filled = tuple(re.sub(r"\{(\w+)\}", lambda slot: texts[slot[1]], chunk) for chunk in chunks)
-    return Inquiry(parts[-1], tuple(filter(None, filled)), verdict, room, texts=texts)
+    filled = [(text, places) for text, places in (_filled(chunk, texts) for chunk in chunks) if text]
+    compared = [
+        Span(number, *places[_COMPARED[parts[-1]]])
+        for number, (_, places) in ((-1, filled[-1]), (-2, filled[-2]))
+        if _COMPARED.get(parts[-1]) in places
+    ]
+    return Inquiry(
+        parts[-1],
+        tuple(text for text, _ in filled),
+        verdict,
+        room,
+        compared=next(iter(compared), None),
+        texts=texts,
+    )
+
+
+def _filled(chunk: str, texts: Mapping[str, str]) -> tuple[str, dict[str, tuple[int, int]]]:
+    """Fill texts into a chunk of a template, and tell where each of them is."""
+    pieces: list[str] = []
+    places: dict[str, tuple[int, int]] = {}
+    for piece in re.split(r"(\{\w+\})", chunk):
+        name = piece[1:-1]
+        if piece == f"{{{name}}}" and name in texts:
+            start = sum(map(len, pieces))
+            places[name] = start, start + len(texts[name])
+            pieces.append(texts[name])
+        else:
+            pieces.append(piece)
+    return "".join(pieces), places

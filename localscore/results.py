@@ -24,6 +24,36 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Features(_Frozen):
+    """What a calibrated verdict is made of."""
+
+    probabilities: dict[str, float]
+    """What the judge says, by label."""
+    without: dict[str, float] | None = None
+    """What it says where there are no contexts."""
+    bits: Finite | None = None
+    """The information in the query, answer or claim, given the contexts."""
+    bits_without: Finite | None = None
+    """The same where there are no contexts."""
+    overlap: Finite = 0.0
+    """The share of words in common, 0 to 1."""
+
+    @property
+    def saved(self) -> float:
+        """The bits of information that the contexts take away; below zero where they mislead.
+
+        >>> features = Features(probabilities={}, bits=20.0, bits_without=50.0)
+        >>> features.saved, features.explained
+        (30.0, 0.6)
+        """
+        return 0.0 if self.bits is None or self.bits_without is None else self.bits_without - self.bits
+
+    @property
+    def explained(self) -> float:
+        """The share of the information that the contexts take away, at most 1."""
+        return self.saved / self.bits_without if self.bits_without else 0.0
+
+
 class Judgment(_Frozen):
     """A verdict as the judge gave it."""
 
@@ -31,6 +61,10 @@ class Judgment(_Frozen):
     """The verdict's fields, as JSON."""
     probabilities: dict[str, float] | None = None
     """For a closed verdict the probability of each legal value, by label, rounded to 4 decimals."""
+    bits: Finite | None = None
+    """Where it was asked for: the information in the query, answer or claim, given all before it; 2 decimals."""
+    features: Features | None = None
+    """What a calibrated verdict was made of."""
     prompt_tokens: int = 0
     """Length of the prompt; how many of them had to be read anew is a matter of the run, not of the verdict."""
     written_tokens: int = 0

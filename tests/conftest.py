@@ -31,9 +31,9 @@ def small_judge() -> HuggingFaceJudge:
     """The small real judge; tests that ask it are skipped where it has not been pulled."""
     if not store.installed(card_named(SMALL)):
         pytest.skip(f"the judge {SMALL} is not here; run: localscore models pull {SMALL}")
-    from localscore.judges.loading import load_judge
+    from localscore.judges.loading import load_model
 
-    return load_judge(SMALL, device="cpu")
+    return load_model(SMALL, device="cpu")
 
 
 VERDICTS: dict[str, dict[str, Any]] = {

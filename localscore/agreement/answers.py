@@ -17,7 +17,7 @@ from localscore.inquiries import Inquiry
 from localscore.judges import Judge
 from localscore.labelled import Kind, Labelled, Opinion
 from localscore.metrics import Plan, ask, ask_each
-from localscore.results import Cause, Judgment
+from localscore.results import Cause, Features, Judgment
 from localscore.texts import meaningful
 
 ANSWERS = "answers.jsonl"
@@ -44,6 +44,8 @@ class Answer(BaseModel):
     """What the judge said; none where it could not be had."""
     probabilities: dict[str, float] = {}
     """Of each legal value of a closed verdict, by label."""
+    features: Features | None = None
+    """What a calibrated verdict was made of."""
     overlap: float | tuple[str, ...]
     """What word overlap says: a number from 0 to 1, or for claims the sentences."""
     gold_missing: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ class Answer(BaseModel):
 class _Said(NamedTuple):
     verdict: Opinion
     probabilities: dict[str, float]
+    features: Features | None = None
     missing: tuple[str, ...] = ()
 
 
@@ -94,6 +97,7 @@ def answer(item: Labelled, judge: Judge, overlap: float | tuple[str, ...]) -> An
         gold=item.gold,
         verdict=said.verdict if said is not None else None,
         probabilities=said.probabilities if said is not None else {},
+        features=said.features if said is not None else None,
         overlap=overlap,
         gold_missing=item.missing,
         missing_answer=item.missing_answer,
@@ -134,8 +138,8 @@ def _plan(item: Labelled) -> Plan[_Said]:
     [[verdict], probabilities] = found[0].verdict.model_dump().values(), dict(found[0].probabilities)
     if item.kind == "sufficiency" and not verdict and item.missing:
         named = yield from ask(inquiries.missing_context(item.text, item.contexts))
-        return _Said(verdict, probabilities, meaningful(named.verdict.missing))
-    return _Said(verdict, probabilities)
+        return _Said(verdict, probabilities, found[0].features, meaningful(named.verdict.missing))
+    return _Said(verdict, probabilities, found[0].features)
 
 
 def _driven(plan: Plan[_Said], judge: Judge) -> _Said:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from localscore.calibration import Calibration
 from localscore.errors import RunError
 from localscore.labelled import Kind
 
@@ -113,6 +114,8 @@ class Agreement(_Frozen):
     seconds: float = 0.0
     samples_per_minute: float | None = None
     kinds: dict[Kind, KindAgreement] = {}
+    calibration: dict[str, Calibration] = {}
+    """With what the measures were made, each record by one that was fitted without its cluster."""
 
     def finished_with(self, kinds: dict[Kind, KindAgreement], finished: str) -> Agreement:
         """Return the agreement now that everything is asked and measured."""
@@ -127,13 +130,13 @@ class Agreement(_Frozen):
         return self.model_copy(update=update)
 
 
-def load_agreement(folder: Path) -> Agreement:
-    """Read a folder's `agreement.json`.
+def load_agreement(folder: Path, name: str = AGREEMENT) -> Agreement:
+    """Read a folder's `agreement.json`, or another file of its kind.
 
     Raises:
         RunError: it is not there, or is none of this version of localscore.
     """
-    path = folder / AGREEMENT
+    path = folder / name
     try:
         return Agreement.model_validate_json(path.read_bytes())
     except OSError as error:

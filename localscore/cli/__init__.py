@@ -4,6 +4,7 @@
     options.py  which judge, and how it computes
     score.py    score, metrics
     agree.py    agree
+    calibrate.py  calibrate
     explain.py  explain
     models.py   models list, pull, path, verify
 

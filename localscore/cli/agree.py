@@ -9,7 +9,7 @@ import typer
 
 from localscore import api, engine
 from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say
-from localscore.cli.options import BatchTokens, Device, Dtype, JudgeName, Quantize
+from localscore.cli.options import BatchTokens, CalibrationChoice, Device, Dtype, JudgeName, Quantize
 from localscore.cli.score import progress_shown
 
 
@@ -31,6 +31,7 @@ def agree(
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
     batch_tokens: BatchTokens = None,
+    calibration: CalibrationChoice = "auto",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Ask all again where DIR holds other answers.")
     ] = False,
@@ -50,7 +51,14 @@ def agree(
     for file in records.left_out:
         say(f"Left out: {file} holds no judgments of a known kind.")
     items = labelled.chosen(records.items, kinds=_names(kinds), sets=_names(sets), limit=limit)
-    loaded = api.load_judge(judge, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens)
+    loaded = api.load_judge(
+        judge,
+        device=device,
+        dtype=dtype,
+        quantize=quantize,
+        batch_tokens=batch_tokens,
+        calibration=calibration,
+    )
     with progress_shown(len(items), loaded, quiet=quiet) as show:
         try:
             found = agreement.agree(

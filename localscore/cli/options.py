@@ -14,6 +14,12 @@ Dtype = Annotated[
 Quantize = Annotated[
     Literal["none", "fp16-weights", "int8"], typer.Option(help="Cheaper arithmetic on a CPU.")
 ]
+CalibrationChoice = Annotated[
+    str,
+    typer.Option(
+        "--calibration", help="auto (the judge's own, or its card's), none, prior, or a file of `calibrate`."
+    ),
+]
 BatchTokens = Annotated[
     int | None,
     typer.Option(min=1, help="Most tokens in a pass where prompts are read together, as on a GPU."),

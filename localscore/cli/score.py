@@ -15,7 +15,7 @@ from rich.table import Table
 
 from localscore import api, datasets, engine
 from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say, talk
-from localscore.cli.options import BatchTokens, Device, Dtype, JudgeName, Quantize
+from localscore.cli.options import BatchTokens, CalibrationChoice, Device, Dtype, JudgeName, Quantize
 from localscore.errors import OptionError
 from localscore.judges import Judge
 from localscore.metrics import METRICS, ContextRelevance, Metric
@@ -55,6 +55,7 @@ def score(
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
     batch_tokens: BatchTokens = None,
+    calibration: CalibrationChoice = "auto",
     skip_bad_rows: Annotated[
         bool, typer.Option("--skip-bad-rows", help="Leave rows that cannot be read out.")
     ] = False,
@@ -77,7 +78,14 @@ def score(
     dataset = datasets.read(source, mapping=mapping, skip_bad_rows=skip_bad_rows, limit=limit, needs=needs)
     for complaint in dataset.complaints:
         say(f"Left out: {complaint}")
-    loaded = api.load_judge(judge, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens)
+    loaded = api.load_judge(
+        judge,
+        device=device,
+        dtype=dtype,
+        quantize=quantize,
+        batch_tokens=batch_tokens,
+        calibration=calibration,
+    )
     with progress_shown(len(dataset.samples), loaded, quiet=quiet) as listener:
         try:
             run = api.score(

@@ -133,8 +133,8 @@ class Head(nn.Module):
         self._rows: torch.Tensor | None = None
 
     @contextmanager
-    def only(self, rows: torch.Tensor) -> Iterator[None]:
-        """Compute the scores of these tokens alone, in this order."""
+    def only(self, rows: torch.Tensor | None) -> Iterator[None]:
+        """Compute the scores of these tokens alone, in this order; all where none are named."""
         self._rows = rows
         try:
             yield

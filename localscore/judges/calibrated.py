@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from localscore.calibration import Calibrations
-from localscore.errors import VerdictError
-from localscore.inquiries import Inquiry
+from localscore.calibration import Calibrations, observed
+from localscore.errors import VerdictCountMismatch, VerdictError
+from localscore.inquiries import Inquiry, measuring, without_contexts
 from localscore.judges import Judge, JudgeIdentity, TokenCount
 from localscore.results import Judgment
 
 
 class CalibratedJudge:
-    """Asks another judge, and calibrates what it says.
+    """Asks another judge, and calibrates what it says; of the `observed` questions it keeps the features at least.
 
     >>> from localscore import inquiries
     >>> from localscore.calibration import Calibration
@@ -28,9 +28,13 @@ class CalibratedJudge:
     ({'used': False}, {'true': 0.267, 'false': 0.733})
     """
 
-    def __init__(self, judge: Judge, calibrations: Calibrations) -> None:
+    def __init__(self, judge: Judge, calibrations: Calibrations, *, observed: Collection[str] = ()) -> None:
         self.judge = judge
         self.calibrations = calibrations
+        self._observed = {*observed, *calibrations}
+        self._compared = {*observed, *(name for name, one in calibrations.items() if one.compares)}
+        self._known: dict[str, Judgment | VerdictError] = {}
+        """What the judge said without contexts in the last round."""
 
     @property
     def identity(self) -> JudgeIdentity:
@@ -55,13 +59,34 @@ class CalibratedJudge:
         return int(getattr(self.judge, "samples_at_once", 1))
 
     def decide(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Judgment | VerdictError]:
-        """Answer each inquiry in order; see `localscore.judges.Judge.decide`."""
-        for number, answer in enumerate(self.judge.decide(inquiries)):
-            inquiry = (
-                inquiries[number] if number < len(inquiries) else None
-            )  # more than asked for is told above
-            calibration = self.calibrations.get(inquiry.question) if inquiry is not None else None
-            if inquiry is None or calibration is None or not isinstance(answer, Judgment):
+        """Answer each inquiry in order; see `localscore.judges.Judge.decide`.
+
+        What the judge says of a question without contexts is asked first, once for all that share it.
+        """
+        without = self._without_contexts(inquiries)
+        asked = [measuring(inquiry, self._compared) for inquiry in inquiries]
+        for number, answer in enumerate(self.judge.decide(asked)):
+            inquiry = inquiries[number] if number < len(inquiries) else None  # more than asked is told above
+            if inquiry is None or inquiry.question not in self._observed or not isinstance(answer, Judgment):
                 yield answer
-            else:
-                yield calibration.applied(inquiry, answer)
+                continue
+            beside = without[without_contexts(inquiry).key] if inquiry.question in self._compared else None
+            if isinstance(beside, VerdictError):
+                yield beside
+                continue
+            calibration = self.calibrations.get(inquiry.question)
+            told = observed(inquiry, answer, beside)
+            yield told if calibration is None else calibration.applied(inquiry, told)
+
+    def _without_contexts(self, inquiries: Sequence[Inquiry[Any]]) -> dict[str, Judgment | VerdictError]:
+        """Ask the questions that are compared without their contexts, by the keys of those inquiries."""
+        twins = [without_contexts(inquiry) for inquiry in inquiries if inquiry.question in self._compared]
+        new = {twin.key: twin for twin in twins if twin.key not in self._known}
+        asked = [measuring(twin, self._compared) for twin in new.values()]
+        answers = list(self.judge.decide(asked)) if asked else []
+        if len(answers) != len(asked):
+            error = VerdictCountMismatch(f"The judge gave {len(answers)} verdicts; expected {len(asked)}.")
+            answers = [error] * len(asked)
+        known = self._known | dict(zip(new, answers, strict=True))
+        self._known = {twin.key: known[twin.key] for twin in twins} if twins else self._known
+        return self._known

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from datetime import date
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from localscore.calibration import Calibration
 from localscore.errors import UnknownJudge
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -65,6 +67,23 @@ class Difference(_Part):
     """The largest difference of a probability."""
 
 
+class Measured(_Part):
+    """How well a judge agrees with people in one kind of question, as `scripts/measure-judge` measured it."""
+
+    date: date
+    arithmetic: str
+    records: int
+    clusters: int
+    """Independent groups of records: different queries, mostly."""
+    samples_per_minute: float | None = None
+    ece: float | None = None
+    """Expected calibration error of the verdict's probability."""
+    measures: dict[str, tuple[float, float, float]]
+    """Each measure with the ends of its 95 % interval; of a calibrated judge out of fold."""
+    overlap: dict[str, tuple[float, float, float]] = {}
+    """The same of word overlap, on the same records."""
+
+
 class Card(_Part):
     """What is known of a judge."""
 
@@ -82,6 +101,10 @@ class Card(_Part):
     """GB needed while scoring, by dtype."""
     differs: dict[str, Difference] = {}
     """By arithmetic, where it was measured."""
+    calibration: dict[str, Calibration] = {}
+    """By question: what turns its probabilities into ones that people's verdicts bear out."""
+    agreement: dict[str, Measured] = {}
+    """By question: how well it agrees with people, with its calibration where it has one."""
     tried: str
     """Where it has been seen to work; empty where it could not be tried."""
     note: str = ""

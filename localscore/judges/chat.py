@@ -80,18 +80,28 @@ class ChatTokenizer:
         """Return the token ids of a text in which nothing is a control token."""
         return self._ids(text)
 
+    def span(self, text: str, start: int, stop: int) -> range:
+        """Return which of a text's tokens hold any of its characters from `start` to `stop`."""
+        offsets = self._plain.encode(_well_formed(text), add_special_tokens=False).offsets
+        held = [n for n, (first, end) in enumerate(offsets) if first < stop and end > start]
+        return range(held[0], held[-1] + 1) if held else range(0)
+
     def text(self, ids: Sequence[int]) -> str:
         """Return the text of token ids."""
         return str(self._plain.decode(list(ids), skip_special_tokens=False))
 
     def _ids_of(self, text: str) -> tuple[int, ...]:
-        well_formed = text.encode("utf-8", "replace").decode()  # lone surrogates cannot be tokenized
-        ids = tuple(self._plain.encode(well_formed, add_special_tokens=False).ids)
+        ids = tuple(self._plain.encode(_well_formed(text), add_special_tokens=False).ids)
         if not self._controls.isdisjoint(ids):
             raise JudgeFailed(
                 "A text contains a character sequence that this judge cannot read as plain text."
             )
         return ids
+
+
+def _well_formed(text: str) -> str:
+    """Return a text without lone surrogates, which cannot be tokenized; each becomes one question mark."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _without_added_tokens(backend: Tokenizer) -> Tokenizer:

@@ -123,7 +123,7 @@ class HuggingFaceJudge:
         if not batch:
             return
         try:
-            scores = self._in_memory(lambda: self._reader.scores(Pass.of([asked.unit for asked in batch])))
+            read = self._in_memory(lambda: self._reader.found(Pass.of([asked.unit for asked in batch])))
         except OutOfMemory as error:
             if len(batch) == 1:
                 yield from [error] * len(batch[0].inquiries)
@@ -132,7 +132,7 @@ class HuggingFaceJudge:
             yield from self._read(batch[: len(batch) // 2])
             yield from self._read(batch[len(batch) // 2 :])
         else:
-            for asked, found in zip(batch, scores, strict=True):
+            for asked, found in zip(batch, read, strict=True):
                 yield from asked.judgments(found)
 
     def _written(self, inquiry: Inquiry[Any]) -> Answer:

@@ -10,8 +10,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localscore.calibration import PRIOR, Calibrations, read
 from localscore.errors import JudgeDamaged, JudgeUnusable, OptionError
-from localscore.judges import JudgeIdentity
+from localscore.judges import Judge, JudgeIdentity
+from localscore.judges.calibrated import CalibratedJudge
 from localscore.judges.cards import find_card, unknown
 from localscore.judges.store import building, home, known_sha256, required
 
@@ -50,7 +52,8 @@ def load_judge(
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
     batch_tokens: int | None = None,
-) -> HuggingFaceJudge:
+    calibration: str | Path = "auto",
+) -> Judge:
     """Return the judge of that name, ready to be asked; its weights are read with the first question.
 
     Args:
@@ -60,14 +63,49 @@ def load_judge(
         quantize: cheaper arithmetic on a CPU: `fp16-weights` or `int8`.
         batch_tokens: the most tokens read in one pass where prompts are read together (on a GPU, but in float32);
             none is what half of the free memory holds.
+        calibration: a file that `localscore calibrate` wrote; `auto` is the one next to the judge, or else its
+            card's, or none where there is neither; `prior` needs no verdicts of people; `none` leaves the
+            judge's probabilities as they are.
 
     Raises:
         UnknownJudge: there is no card, folder or file of that name.
         JudgeMissing: the card's files are not on this machine; `localscore models pull` brings them.
         JudgeDamaged: the files are not what the card says.
         JudgeUnusable: no weights in safetensors or GGUF, or no chat template.
+        CalibrationError: the calibration cannot be read.
         OptionError: a device that is not there, an unknown dtype, or options that do not go together.
     """
+    judge = load_model(name, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens)
+    calibrations = _calibrations(str(name), calibration)
+    return CalibratedJudge(judge, calibrations) if calibrations else judge
+
+
+def calibration_file(name: str) -> Path:
+    """Return where the calibration of a judge's user is, or would be: next to its files."""
+    where, _ = _located(name)
+    return where.parent / "calibration.toml" if where.is_file() else where / "calibration.toml"
+
+
+def _calibrations(name: str, chosen: str | Path) -> Calibrations:
+    if chosen in ("none", "prior"):
+        return PRIOR if chosen == "prior" else {}
+    if chosen != "auto":
+        return read(Path(chosen).expanduser())
+    own, card = calibration_file(name), find_card(name)
+    if own.is_file():
+        return read(own)
+    return card.calibration if card is not None else {}
+
+
+def load_model(
+    name: str | Path,
+    *,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    quantize: Quantize = "none",
+    batch_tokens: int | None = None,
+) -> HuggingFaceJudge:
+    """Return the judge of that name without a calibration; see `load_judge`."""
     if batch_tokens is not None and batch_tokens < 1:
         raise OptionError(f"batch_tokens is {batch_tokens}; expected at least 1.")
     os.environ.update(OFFLINE)

@@ -7,17 +7,20 @@ that lets every token see its own past only.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import torch
+from torch.nn import functional
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from localscore.judges import TokenCount
 from localscore.judges.deciding import START, TokenIds
-from localscore.judges.units import Pass, Segment, common
+from localscore.judges.units import Found, Pass, Segment, common
 
 
 @dataclass
@@ -37,8 +40,8 @@ class Reader:
         self._paths: dict[TokenIds, list[_Kept]] = {}
         self._packs = all(type(layer) is DynamicLayer for layer in self._empty().layers)
 
-    def scores(self, units: Pass) -> list[list[list[float]]]:
-        """Return per unit and segment the log-scores of the tokens that are wanted at its end."""
+    def found(self, units: Pass) -> list[list[Found]]:
+        """Return per unit and segment what is wanted of it."""
         start = self._kept(units.beginning)
         found = (self._packed if self._packs else self._apart)(units.segments, start)
         return [[found[place] for place in places] for places in units.places]
@@ -78,39 +81,51 @@ class Reader:
             path.append(_Kept(chunk, cache))
         return path[-1].cache
 
-    def _packed(self, segments: Sequence[Segment], start: Any) -> list[list[float]]:
+    def _packed(self, segments: Sequence[Segment], start: Any) -> list[Found]:
         """Read a tree in one pass, each segment under a mask that hides what is not on its path."""
         tokens, depths, mask = _layout(segments, start.get_seq_length())
         self._tokens.read += len(tokens)
-        ends = torch.tensor([len(segment.tokens) for segment in segments]).cumsum(0) - 1
-        asking = [place for place, segment in enumerate(segments) if segment.wanted]
+        starts = [0, *accumulate(len(segment.tokens) for segment in segments)]
+        ends = [starts[place + 1] - 1 for place, segment in enumerate(segments) if segment.wanted]
+        measured = [
+            first + t for first, segment in zip(starts, segments, strict=False) for t in segment.measured
+        ]
         wanted = sorted({token for segment in segments for token in segment.wanted})
         device = self._model.device
-        with self._model.get_output_embeddings().only(torch.tensor(wanted, device=device)):
+        # What measured tokens say needs the scores of all tokens beside them.
+        only = None if measured else torch.tensor(wanted, device=device)
+        with self._model.get_output_embeddings().only(only):
             logits = self._forward(
                 self._model,
                 tokens,
                 _forked(start),
                 attention_mask=None if mask is None else mask.to(device),
                 position_ids=depths.to(device),
-                logits_to_keep=ends[asking].to(device),
+                logits_to_keep=torch.tensor([*ends, *(place - 1 for place in measured)], device=device),
             ).logits[0]
-        column = {token: place for place, token in enumerate(wanted)}
-        rows = dict(zip(asking, logits.float().tolist(), strict=True))
-        return [
-            [rows[place][column[token]] for token in segment.wanted] for place, segment in enumerate(segments)
-        ]
+        rows = iter(logits[: len(ends), wanted if measured else ...].float().tolist())
+        bits = iter(_bits(logits[len(ends) :], [tokens[place] for place in measured]))
+        found: list[Found] = []
+        for segment in segments:
+            scores = dict(zip(wanted, next(rows), strict=True)) if segment.wanted else {}
+            told = math.fsum(next(bits) for _ in segment.measured) if segment.measured else None
+            found.append(Found([scores[token] for token in segment.wanted], told))
+        return found
 
-    def _apart(self, segments: Sequence[Segment], start: Any) -> list[list[float]]:
+    def _apart(self, segments: Sequence[Segment], start: Any) -> list[Found]:
         """Read a tree segment by segment, for models whose layers do not keep the whole past."""
         caches: list[Any] = []
-        found: list[list[float]] = []
+        found: list[Found] = []
         for segment in segments:
             cache = _forked(start if segment.after == START else caches[segment.after])
             self._tokens.read += len(segment.tokens)
-            scores = self.more(segment.tokens, cache)[0].tolist()
+            measured = segment.measured
+            places = len(segment.tokens) - measured.start + 1 if measured else 1
+            scores = self.more(segment.tokens, cache, places=places)
             caches.append(cache)
-            found.append([scores[token] for token in segment.wanted])
+            bits = _bits(scores[: len(measured)], segment.tokens[measured.start : measured.stop])
+            told = math.fsum(bits) if measured else None
+            found.append(Found([float(scores[-1, token]) for token in segment.wanted], told))
         return found
 
     def _forward(self, model: Any, tokens: Sequence[int], cache: Any, **options: Any) -> Any:
@@ -153,6 +168,16 @@ def _layout(segments: Sequence[Segment], past: int) -> tuple[list[int], torch.Te
     among = sees[owner][:, owner].tril()
     before = torch.ones(len(tokens), past, dtype=torch.bool)
     return tokens, at, torch.cat([before, among], dim=1)[None, None]
+
+
+def _bits(logits: torch.Tensor, tokens: Sequence[int]) -> list[float]:
+    """Return the information in each token, from the scores of all tokens that could have stood there."""
+    if not tokens:
+        return []
+    nats = functional.cross_entropy(
+        logits.float(), torch.tensor(tokens, device=logits.device), reduction="none"
+    )
+    return [float(one) / math.log(2) for one in nats]
 
 
 def _forked(cache: Any) -> Any:

@@ -12,9 +12,9 @@ prompts alone, so a verdict's arithmetic has the same shapes whatever else is in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from localscore.errors import VerdictError
 from localscore.inquiries import Ending, Inquiry
@@ -23,8 +23,14 @@ from localscore.judges.deciding import START, LegalStrings, TokenIds, shares
 from localscore.results import Judgment
 from localscore.verdicts import Verdict, decided
 
-Scores = Sequence[Sequence[float]]
-"""Per segment, the judge's log-scores of its wanted tokens."""
+
+class Found(NamedTuple):
+    """What the model said of a segment."""
+
+    scores: Sequence[float]
+    """The log-scores of its wanted tokens."""
+    bits: float | None = None
+    """The information in its measured tokens."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,8 @@ class Segment:
     """The index of the segment before it."""
     wanted: TokenIds = ()
     """The tokens whose scores are wanted at its end."""
+    measured: range = range(0)
+    """Where its tokens are whose information is wanted, each given all before it."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ class Pass:
             first = len(segments)
             for segment in unit.segments:
                 after = at if segment.after == START else first + segment.after
-                segments.append(Segment(segment.tokens, after, segment.wanted))
+                segments.append(replace(segment, after=after))
             places.append(range(first, len(segments)))
         return cls(shared, tuple(segments), tuple(places))
 
@@ -105,6 +113,8 @@ class Asked:
     unit: Unit
     _forks: dict[Ending, tuple[range, LegalStrings]]
     """Per ending, the segments that end in its forks."""
+    _measured: dict[Ending, int]
+    """Per ending with a text whose information is wanted, the segment that it is in."""
 
     @classmethod
     def of(
@@ -122,7 +132,7 @@ class Asked:
         segments: list[Segment] = []
         forks: dict[Ending, tuple[range, LegalStrings]] = {}
         beginning: list[TokenIds] = []
-        for ending in together or [_ending(inquiries[0])]:
+        for ending in together or [inquiries[0].ending]:
             *beginning, question = chat.chunks((*chunks[:-1], ending.text))
             if together:
                 *beginning, subject = beginning
@@ -134,19 +144,31 @@ class Asked:
                 path = fork.path if fork.after != START else (*question, *fork.path)
                 segments.append(Segment(path, after, tuple(fork.branches)))
             forks[ending] = range(first, len(segments)), legal
-        return cls(inquiries, Unit(tuple(beginning), tuple(segments)), forks)
+        measured: dict[Ending, int] = {}
+        for ending, (places, _) in forks.items():
+            if ending.measured and ending.compared is not None:
+                chunk, start, stop = ending.compared
+                place = places.start if chunk == -1 else 0
+                tokens = chat.span(ending.text if chunk == -1 else chunks[-2], start, stop)
+                segments[place] = replace(segments[place], measured=tokens)
+                measured[ending] = place
+        return cls(inquiries, Unit(tuple(beginning), tuple(segments)), forks, measured)
 
-    def judgments(self, scores: Scores) -> Iterator[Judgment | VerdictError]:
-        """Decide each inquiry from the scores of the unit's segments."""
+    def judgments(self, found: Sequence[Found]) -> Iterator[Judgment | VerdictError]:
+        """Decide each inquiry from what was found of the unit's segments."""
         for inquiry in self.inquiries:
-            places, legal = self._forks[_ending(inquiry)]
+            places, legal = self._forks[inquiry.ending]
             try:
-                found = shares(legal, scores[places.start : places.stop])
+                probabilities = shares(legal, [one.scores for one in found[places.start : places.stop]])
             except VerdictError as error:
                 yield error
                 continue
-            verdict, probabilities = decided(inquiry.verdict, found)
-            yield Judgment.of(verdict, probabilities, prompt_tokens=self._prompt_tokens(places.start))
+            verdict, kept = decided(inquiry.verdict, probabilities)
+            judgment = Judgment.of(verdict, kept, prompt_tokens=self._prompt_tokens(places.start))
+            if inquiry.ending in self._measured:
+                bits = found[self._measured[inquiry.ending]].bits
+                judgment = judgment.model_copy(update={"bits": None if bits is None else round(bits, 2)})
+            yield judgment
 
     def _prompt_tokens(self, place: int) -> int:
         segment = self.unit.segments[place]
@@ -178,7 +200,3 @@ def common(paths: Sequence[tuple[TokenIds, ...]]) -> tuple[TokenIds, ...]:
     """
     columns = takewhile(lambda column: len(set(column)) == 1, zip(*paths, strict=False))
     return tuple(column[0] for column in columns)
-
-
-def _ending(inquiry: Inquiry[Any]) -> Ending:
-    return Ending(inquiry.chunks[-1], inquiry.verdict)

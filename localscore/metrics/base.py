@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from localscore.errors import NotANumber, SchemaViolation
 from localscore.inquiries import Inquiry
-from localscore.results import Judgment, Probabilities, ScoreResult
+from localscore.results import Features, Judgment, Probabilities, ScoreResult
 from localscore.samples import Sample
 from localscore.scoring.numbers import checked
 from localscore.verdicts import V, certainty, parsed
@@ -59,6 +59,8 @@ class Answered(Generic[V]):
 
     verdict: V
     probabilities: Probabilities
+    features: Features | None = None
+    """What a calibrated verdict was made of."""
 
     @classmethod
     def certainly(cls, verdict: V) -> Answered[V]:
@@ -96,4 +98,4 @@ def _answered(inquiry: Inquiry[V], judgment: Judgment) -> Answered[V]:
             f"The judge's probabilities of {inquiry.question} are {given}; "
             f"expected one from 0 to 1 for each of {', '.join(certain) or 'nothing'}."
         )
-    return Answered(verdict, given)
+    return Answered(verdict, given, judgment.features)

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from localscore.agreement import Agreement, Estimate, KindAgreement
 from localscore.agreement.report import JUDGE, OVERLAP, Bin, Row, Slice
+from localscore.calibration import Calibration
 from localscore.labelled import Kind
 
 _YES_OR_NO = {"balanced_accuracy": "bal. acc.", "f1": "F1", "auroc": "AUROC", "kappa": "κ"}
@@ -47,6 +48,39 @@ def agreement_tables(agreement: Agreement) -> RenderableType:
     """Return for each kind of question its tables and what they come to; 100 columns are enough."""
     name = agreement.judge.get("name", "the judge")
     return Group(*(Padding(_kind(kind, told, name), (1, 0, 0, 0)) for kind, told in agreement.kinds.items()))
+
+
+def calibration_tables(before: Agreement, after: Agreement) -> RenderableType:
+    """Return for each kind of question what a calibration changes."""
+    parts: list[RenderableType] = []
+    for kind, told in after.kinds.items():
+        heads = {name: head for heads in _TABLES[kind].values() for name, head in heads.items()}
+        table = Table(title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        table.title = f"{kind} · {told.all.n} records of {told.all.clusters} queries"
+        for column in ("", *heads.values(), "ECE"):
+            table.add_column(column, no_wrap=True)
+        was = before.kinds[kind].all
+        for name, row, ece in (
+            ("before", was.row(JUDGE), number(was.ece)),
+            ("after", told.all.row(JUDGE), number(told.all.ece)),
+            (OVERLAP, told.all.row(OVERLAP), ""),
+        ):
+            table.add_row(name, *(interval(row.measures[measure]) for measure in heads), ece)
+        taken = after.calibration.get(kind)
+        parts += [table, Text(_features(taken)) if taken is not None else Text("Too few records to fit to.")]
+    return Group(*(Padding(part, (0, 0, 0, 0)) for part in parts))
+
+
+def _features(calibration: Calibration) -> str:
+    """Say what a calibration rests on."""
+    taken = {
+        "the judge's probabilities": any(calibration.judge),
+        "how much of the information the contexts take away": calibration.explained or calibration.saved,
+        "word overlap": calibration.overlap,
+    }
+    return (
+        f"Made of {', '.join(name for name, there in taken.items() if there)}; {calibration.records} records."
+    )
 
 
 def _kind(kind: Kind, told: KindAgreement, judge: str) -> RenderableType:

@@ -12,7 +12,7 @@ from benchmark.contestants import FLOAT32, NAMES, contestants
 from benchmark.limit import Limit
 from benchmark.race import race
 from benchmark.tasks import TASKS
-from localscore.judges.loading import load_judge
+from localscore.judges.loading import load_model
 
 _RACES = {task.name: task for task in TASKS}
 _STUDIES = ("growth", "memory", "arithmetic", "agreement")
@@ -27,7 +27,7 @@ def main() -> None:
     if races:
         everyone = contestants(options.judge, _names(options.contestants))
         for task in races:
-            bound = Limit(load_judge(options.judge, device="cpu"))
+            bound = Limit(load_model(options.judge, device="cpu"))
             found = race(
                 task, task.samples(options.samples, options.contexts), everyone, bound, options.rounds
             )

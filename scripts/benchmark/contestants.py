@@ -19,7 +19,7 @@ from localscore.inquiries import Inquiry
 from localscore.judges import Judge, JudgeIdentity, TokenCount
 from localscore.judges.cards import card_named
 from localscore.judges.huggingface import HuggingFaceJudge
-from localscore.judges.loading import load_judge
+from localscore.judges.loading import load_model
 from localscore.judges.store import judge_folder
 from localscore.results import Judgment, KeptJudgment
 from localscore.samples import Sample
@@ -201,12 +201,12 @@ class OnePrompt:
 def contestants(judge: str, names: Sequence[str]) -> list[Contestant]:
     """Return the contestants of these names, with the weights of a judge."""
     card = card_named(judge)
-    ours = load_judge(judge, device="cpu")
+    ours = load_model(judge, device="cpu")
     outlines = OutlinesWriter(ours.folder)
     made: dict[str, Contestant] = {
         FLOAT32: Judged(FLOAT32, ours),
-        INT8: Judged(INT8, load_judge(judge, quantize="int8")),
-        NAMES[2]: Judged(NAMES[2], load_judge(judge, quantize="fp16-weights")),
+        INT8: Judged(INT8, load_model(judge, quantize="int8")),
+        NAMES[2]: Judged(NAMES[2], load_model(judge, quantize="fp16-weights")),
         NAMES[3]: Judged(NAMES[3], NaiveJudge(outlines)),
         NAMES[4]: OnePrompt(NAMES[4], outlines),
     }

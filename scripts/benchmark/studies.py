@@ -21,7 +21,7 @@ from benchmark.report import Table, number
 from benchmark.tasks import EachContext, GivenClaims, Task, all_samples, claims
 from benchmark.writers import OutlinesWriter
 from localscore.judges.huggingface import SPELLING
-from localscore.judges.loading import load_judge
+from localscore.judges.loading import load_model
 from localscore.results import KeptJudgment
 from localscore.samples import Sample
 from localscore.verdicts import Evidence, Verdict, parsed
@@ -34,7 +34,7 @@ _CLOSED = (Task("", "", EachContext()), Task("", "", GivenClaims(), needs_claims
 
 def growth(judge: str, rounds: int) -> Table:
     """Time one sample with more and more contexts, or claims over the same contexts."""
-    ours = Judged("ours", load_judge(judge, device="cpu"))
+    ours = Judged("ours", load_model(judge, device="cpu"))
     work = {
         "contexts": (Task("relevance", "", EachContext()), _with_contexts),
         "claims": (Task("recall", "", GivenClaims()), _with_claims),
@@ -109,7 +109,7 @@ def arithmetic(judge: str, most: int) -> Table:
 
 def agreement(judge: str, most: int) -> Table:
     """Compare closed verdicts with what plain Outlines writes for the same prompts in the same spelling."""
-    ours = load_judge(judge, device="cpu")
+    ours = load_model(judge, device="cpu")
     asked = Judged("", ours)
     writer = OutlinesWriter(ours.folder)
     counts: Counter[str] = Counter()
@@ -160,7 +160,7 @@ def _spelled(verdict: type[Verdict]) -> type[Verdict]:
 
 def _closed(judge: str, most: int, **options: str) -> dict[str, KeptJudgment]:
     """Return all closed judgments on the samples by key."""
-    asked = Judged("", load_judge(judge, device="cpu", **options))  # type: ignore[arg-type]
+    asked = Judged("", load_model(judge, device="cpu", **options))  # type: ignore[arg-type]
     found: dict[str, KeptJudgment] = {}
     for task in _CLOSED:
         for sample in task.samples(most):

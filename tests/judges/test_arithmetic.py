@@ -115,14 +115,14 @@ def test_a_head_can_be_asked_for_single_rows() -> None:
 @pytest.mark.judge
 @pytest.mark.parametrize("quantize", ["fp16-weights", "int8"])
 def test_a_quantized_judge_is_another_judge_that_agrees(quantize: Quantize) -> None:
-    from localscore.judges.loading import load_judge
+    from localscore.judges.loading import load_model
     from localscore.results import Judgment
     from tests.conftest import SMALL
 
     asked = [
         inquiries.relevance("Who ran?", text) for text in ("Ann ran.", "Bananas are yellow.", "It rained.")
     ]
-    plain, cheap = load_judge(SMALL, device="cpu"), load_judge(SMALL, quantize=quantize)
+    plain, cheap = load_model(SMALL, device="cpu"), load_model(SMALL, quantize=quantize)
     assert plain.identity.fingerprint != cheap.identity.fingerprint
     for exact, near in zip(plain.decide(asked), cheap.decide(asked), strict=True):
         assert isinstance(exact, Judgment)

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from localscore import inquiries, load_judge, score
+from localscore import inquiries, score
 from localscore.errors import ContextTooLong, NotANumber, OutOfMemory, OutputTruncated
 from localscore.inquiries import Inquiry
 from localscore.judges import huggingface, writing
 from localscore.judges.arithmetic import Arithmetic
 from localscore.judges.deciding import START
 from localscore.judges.huggingface import HuggingFaceJudge
+from localscore.judges.loading import load_model
 from localscore.judges.units import Pass
 from localscore.results import Judgment
 from localscore.verdicts import Claims, MissingContext, legal_values
@@ -178,14 +179,14 @@ def test_a_pass_for_which_memory_runs_out_is_halved(
 ) -> None:
     asked = closed_inquiries()
     expected = answered(packing_judge, asked)
-    scores = packing_judge._reader.scores
+    scores = packing_judge._reader.found
 
     def with_little_memory(units: Pass) -> Any:
         if len(units.places) > 2:
             raise MemoryError("no more")
         return scores(units)
 
-    monkeypatch.setattr(packing_judge._reader, "scores", with_little_memory)
+    monkeypatch.setattr(packing_judge._reader, "found", with_little_memory)
     assert_close(answered(packing_judge, asked), expected)
     assert packing_judge.batch_tokens < 4000
 
@@ -213,7 +214,7 @@ def test_a_file_gives_the_same_bytes_for_any_budget_and_order(
     ]
 
     def lines(rows: list[dict[str, Any]], batch_tokens: int) -> list[str]:
-        judge = load_judge(SMALL, device="cpu", batch_tokens=batch_tokens)
+        judge = load_model(SMALL, device="cpu", batch_tokens=batch_tokens)
         judge.__dict__["_model"] = small_judge._model
         return sorted(result.model_dump_json() for result in score(rows, judge=judge).results)
 
@@ -282,7 +283,7 @@ OUT_OF_MEMORY = [MemoryError("no more"), RuntimeError("DefaultCPUAllocator: can'
 def test_a_prompt_for_which_memory_runs_out_twice_fails_alone(
     small_judge: HuggingFaceJudge, monkeypatch: pytest.MonkeyPatch, raised: Exception, times: int
 ) -> None:
-    scores = small_judge._reader.scores
+    scores = small_judge._reader.found
     calls = iter([raised] * times)
 
     def sometimes(units: Pass) -> Any:
@@ -290,7 +291,7 @@ def test_a_prompt_for_which_memory_runs_out_twice_fails_alone(
             raise error
         return scores(units)
 
-    monkeypatch.setattr(small_judge._reader, "scores", sometimes)
+    monkeypatch.setattr(small_judge._reader, "found", sometimes)
     first, second = small_judge.decide([inquiries.relevance(QUERY, context) for context in CONTEXTS[:2]])
     assert isinstance(first, OutOfMemory if times == 2 else Judgment)
     assert isinstance(second, Judgment)
@@ -302,7 +303,7 @@ def test_another_error_is_not_taken_for_one_of_memory(
     def broken(units: Pass) -> Any:
         raise RuntimeError("shapes cannot be multiplied")
 
-    monkeypatch.setattr(small_judge._reader, "scores", broken)
+    monkeypatch.setattr(small_judge._reader, "found", broken)
     with pytest.raises(RuntimeError, match="shapes"):
         list(small_judge.decide([inquiries.relevance(QUERY, "c")]))
 
@@ -310,7 +311,7 @@ def test_another_error_is_not_taken_for_one_of_memory(
 def test_scores_that_are_no_numbers_are_no_verdict(
     small_judge: HuggingFaceJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scores, begin = small_judge._reader.scores, small_judge._reader.begin
+    scores, begin = small_judge._reader.found, small_judge._reader.begin
 
     def no_numbers(units: Pass) -> Any:
         return [[[math.nan for _ in at] for at in unit] for unit in scores(units)]
@@ -319,7 +320,7 @@ def test_scores_that_are_no_numbers_are_no_verdict(
         first, cache = begin(chunks)
         return first * math.nan, cache
 
-    monkeypatch.setattr(small_judge._reader, "scores", no_numbers)
+    monkeypatch.setattr(small_judge._reader, "found", no_numbers)
     monkeypatch.setattr(small_judge._reader, "begin", nor_these)
     answers = list(small_judge.decide([inquiries.relevance(QUERY, "c"), inquiries.claims("Ann ran.")]))
     assert [type(answer) for answer in answers] == [NotANumber, NotANumber]
@@ -331,7 +332,7 @@ def test_a_gpu_gives_verdicts_too(small_judge: HuggingFaceJudge) -> None:
 
     if not torch.cuda.is_available():
         pytest.skip("there is no CUDA device here")
-    from localscore.judges.loading import load_judge
+    from localscore.judges.loading import load_model
 
-    judge = load_judge(small_judge.identity.name, device="cuda")
+    judge = load_model(small_judge.identity.name, device="cuda")
     assert len(answered(judge, closed_inquiries())) == len(closed_inquiries())

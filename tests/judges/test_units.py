@@ -8,7 +8,7 @@ from localscore import inquiries
 from localscore.errors import OptionError
 from localscore.inquiries import Inquiry
 from localscore.judges.deciding import START, legal_strings
-from localscore.judges.units import Asked, Pass, Segment, Unit, asked_together
+from localscore.judges.units import Asked, Found, Pass, Segment, Unit, asked_together
 from localscore.results import Judgment
 
 
@@ -49,7 +49,7 @@ def test_a_unit_is_the_same_whichever_of_its_questions_are_still_open() -> None:
 
 
 def test_each_inquiry_is_decided_from_its_own_forks() -> None:
-    first, second = asked(*BOTH).judgments([[], [0.0, 5.0, 0.0, 0.0], [0.0, 9.0]])
+    first, second = asked(*BOTH).judgments([Found([]), Found([0.0, 5.0, 0.0, 0.0]), Found([0.0, 9.0])])
     assert isinstance(first, Judgment)
     assert isinstance(second, Judgment)
     assert (first.verdict, second.verdict) == ({"level": "medium"}, {"used": False})
@@ -57,7 +57,9 @@ def test_each_inquiry_is_decided_from_its_own_forks() -> None:
 
 
 def test_a_score_that_is_no_number_fails_its_inquiry_alone() -> None:
-    first, second = asked(*BOTH).judgments([[], [0.0, float("nan"), 0.0, 0.0], [0.0, 9.0]])
+    first, second = asked(*BOTH).judgments(
+        [Found([]), Found([0.0, float("nan"), 0.0, 0.0]), Found([0.0, 9.0])]
+    )
     assert getattr(first, "code", None) == "not_a_number"
     assert isinstance(second, Judgment)
 

@@ -1,0 +1,95 @@
+"""Calibrates a judge to verdicts of people, and measures what that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from localscore.agreement.answers import ANSWERS, load_answers
+from localscore.agreement.report import AGREEMENT, Agreement, load_agreement
+from localscore.agreement.running import Listener, agree, measured, require_statistics
+from localscore.calibration import CALIBRATED, Calibrations, written
+from localscore.judges import Judge
+from localscore.judges.calibrated import CalibratedJudge
+from localscore.labelled import Labelled, Other
+from localscore.runs import write_whole
+
+CALIBRATION = "calibration.toml"
+AFTER = "calibrated.json"
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """Calibrations, and how well the judge agrees with people without and with them."""
+
+    calibrations: Calibrations
+    before: Agreement
+    after: Agreement
+    """Each record by calibrations that were fitted without its cluster."""
+
+
+def calibrate(
+    items: Sequence[Labelled],
+    judge: Judge,
+    out: Path,
+    *,
+    others: Iterable[Other] = (),
+    corpus: Sequence[Labelled] | None = None,
+    overwrite: bool = False,
+    source: str = "",
+    listener: Listener | None = None,
+) -> Calibrated:
+    """Fit calibrations of the closed questions that labelled records are about.
+
+    Args:
+        items: the records.
+        judge: one without calibration.
+        out: a folder for `answers.jsonl`, `agreement.json` (before), `calibrated.json` (after) and
+            `calibration.toml`; answers that are there already are kept.
+        others: what other judges said of the same records.
+        corpus: all records, from which word overlap learns how rare words are; these ones where not given.
+        overwrite: ask everything again where `out` holds answers of another judge or to other prompts.
+        source: where the records came from, for the report.
+        listener: told after every record how many are answered.
+
+    Raises:
+        CalibrationError: there are too few records to fit to.
+        JudgeBroke: the judge raised something; the answers are kept.
+        OptionError: the extra `agree` is not installed.
+        RunError: `out` cannot be written, or holds answers of another judge or to other prompts.
+    """
+    require_statistics()
+    from localscore.agreement import fitting
+
+    others, items = tuple(others), [item for item in items if item.kind in CALIBRATED]
+    before = agree(
+        items,
+        CalibratedJudge(judge, {}, observed=CALIBRATED),
+        others=others,
+        corpus=corpus,
+        out=out,
+        overwrite=overwrite,
+        source=source,
+        listener=listener,
+    )
+    wanted = {(item.kind, item.id) for item in items}
+    answers = [one for one in load_answers(out / ANSWERS) if (one.kind, one.id) in wanted]
+    calibrations = fitting.fitted(answers)
+    kinds = measured(fitting.out_of_fold(answers), others)
+    after = before.model_copy(update={"kinds": kinds, "calibration": dict(calibrations)})
+    write_whole(out / AFTER, after.model_dump_json(indent=2).encode() + b"\n")
+    write_whole(out / CALIBRATION, written(calibrations).encode())
+    return Calibrated(calibrations, before, after)
+
+
+def load_calibrated(folder: Path) -> tuple[Agreement, Agreement]:
+    """Read what `calibrate` measured before and after.
+
+    Raises:
+        RunError: the files are not there, or are none of this version of localscore.
+    """
+    return load_agreement(folder), load_agreement(folder, AFTER)
+
+
+__all__ = ["AFTER", "AGREEMENT", "CALIBRATION", "Calibrated", "calibrate", "load_calibrated"]

@@ -1,0 +1,206 @@
+"""Answers → calibrations, fitted to what people said.
+
+A proportional odds model with a small ridge penalty. Which features it takes is chosen by the likelihood of records
+that it was not fitted to, and what is reported comes from folds that it has not seen either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from localscore import cutpoints
+from localscore.agreement.answers import Answer
+from localscore.agreement.contestants import MEDIUM, grade
+from localscore.calibration import CALIBRATED, Calibration, Calibrations, log_odds
+from localscore.errors import CalibrationError
+from localscore.labelled import Kind
+from localscore.results import Features
+from localscore.verdicts import LEVELS
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+RIDGE = 3.0
+"""Strength of the penalty on the weights of standardised features, in records that pull towards zero."""
+
+ENOUGH = 20
+"""Records below which nothing is fitted."""
+
+_CHOICES = tuple(choice for choice in product((True, False), repeat=4) if any(choice))
+"""Which of judge, explained, saved and overlap are taken."""
+
+
+class _Rows(NamedTuple):
+    """Records as numbers."""
+
+    odds: Floats
+    """The judge's log-odds of at least each value but the last, a row per record."""
+    beside: Floats
+    """Explained, saved and overlap."""
+    low: Ints
+    """The lowest and highest grade that people's verdict allows; grade 0 is the last value."""
+    high: Ints
+    clusters: tuple[str, ...]
+
+    def at(self, there: npt.NDArray[np.bool_]) -> _Rows:
+        clusters = tuple(c for c, here in zip(self.clusters, there, strict=True) if here)
+        return _Rows(self.odds[there], self.beside[there], self.low[there], self.high[there], clusters)
+
+
+def fitted(answers: Sequence[Answer]) -> dict[str, Calibration]:
+    """Return the calibration of each closed question that enough records are about.
+
+    Args:
+        answers: with features (`CalibratedJudge(…, observed=CALIBRATED)`).
+
+    Raises:
+        CalibrationError: no question has enough records with different verdicts of people.
+    """
+    found: dict[str, Calibration] = {}
+    for kind, told in _by_kind(answers):
+        rows = _rows(kind, told)
+        if (
+            len(told) >= ENOUGH
+            and len({(low, high) for low, high in zip(rows.low, rows.high, strict=True)}) > 1
+        ):
+            found[kind] = _chosen(rows)
+    if not found:
+        raise CalibrationError(
+            f"There is nothing to fit to; expected at least {ENOUGH} records of a closed question that people "
+            "answered in different ways."
+        )
+    return found
+
+
+def out_of_fold(answers: Sequence[Answer]) -> list[Answer]:
+    """Return the answers as calibrations that were fitted to the other folds would give them."""
+    after: dict[tuple[Kind, str], Answer] = {}
+    for kind, told in _by_kind(answers):
+        rows, fold = _rows(kind, told), np.array(cutpoints.folds([a.cluster for a in told]))
+        for one in set(fold.tolist()):
+            rest = rows.at(fold != one)
+            if len(set(zip(rest.low.tolist(), rest.high.tolist(), strict=True))) < 2:
+                continue
+            calibrations: Calibrations = {kind: _chosen(rest)}
+            for answer, at in zip(told, fold, strict=True):
+                if at == one:
+                    after[kind, answer.id] = recalibrated(answer, calibrations)
+    return [after.get((answer.kind, answer.id), answer) for answer in answers]
+
+
+def recalibrated(answer: Answer, calibrations: Calibrations) -> Answer:
+    """Return an answer as other calibrations would give it; without one, as the judge itself gave it."""
+    if answer.features is None:
+        return answer
+    calibration = calibrations.get(answer.kind)
+    found = (
+        answer.features.probabilities if calibration is None else calibration.probabilities(answer.features)
+    )
+    label = max(found, key=found.__getitem__)
+    verdict = label if label in LEVELS else label == "true"
+    return answer.model_copy(update={"verdict": verdict, "probabilities": found})
+
+
+def _by_kind(answers: Sequence[Answer]) -> Iterator[tuple[Kind, list[Answer]]]:
+    kinds = dict.fromkeys(answer.kind for answer in answers if answer.kind in CALIBRATED)
+    for kind in kinds:
+        yield (
+            kind,
+            [a for a in answers if a.kind == kind and a.verdict is not None and a.features is not None],
+        )
+
+
+def _rows(kind: Kind, answers: Sequence[Answer]) -> _Rows:
+    features = [answer.features or Features(probabilities={}) for answer in answers]
+    grades = [_grades(kind, answer) for answer in answers]
+    return _Rows(
+        np.array([log_odds(one.probabilities) for one in features]),
+        np.array([[one.explained, one.saved, one.overlap] for one in features]),
+        np.array([low for low, _ in grades]),
+        np.array([high for _, high in grades]),
+        tuple(answer.cluster for answer in answers),
+    )
+
+
+def _grades(kind: Kind, answer: Answer) -> tuple[int, int]:
+    if kind != "relevance":
+        return (1, 1) if answer.gold is True else (0, 0)
+    exact = int(grade(answer.gold))
+    if answer.binary:
+        return (MEDIUM, len(LEVELS) - 1) if exact >= MEDIUM else (0, MEDIUM - 1)
+    return exact, exact
+
+
+def _chosen(rows: _Rows) -> Calibration:
+    """Fit with the features that make unseen records likeliest."""
+    fold = np.array(cutpoints.folds(rows.clusters))
+
+    def unseen(choice: tuple[bool, ...]) -> float:
+        likely = 0.0
+        for one in set(fold.tolist()):
+            calibration = _fit(rows.at(fold != one), choice)
+            likely += _log_likelihood(
+                _parameters(calibration), _features(rows.at(fold == one)), rows.at(fold == one)
+            )
+        return likely
+
+    return _fit(rows, max(_CHOICES, key=unseen))
+
+
+def _features(rows: _Rows) -> Floats:
+    return np.concatenate([rows.odds, rows.beside], axis=1)
+
+
+def _fit(rows: _Rows, choice: tuple[bool, ...]) -> Calibration:
+    judge, *beside = choice
+    values = rows.odds.shape[1]
+    features = _features(rows) * np.array([judge] * values + beside)
+    centre, spread = features.mean(0), features.std(0)
+    spread = np.where(spread > 0, spread, 1.0)
+    scaled = (features - centre) / spread
+
+    def cost(parameters: Floats) -> float:
+        ridge = RIDGE / 2 * float((parameters[: features.shape[1]] ** 2).sum())
+        return ridge - _log_likelihood(_ordered(parameters, values), scaled, rows)
+
+    start = np.concatenate([np.zeros(features.shape[1]), [-(values - 1) / 2], np.zeros(values - 1)])
+    found = _ordered(minimize(cost, start, method="L-BFGS-B").x, values)
+    weights = found[:-values] / spread
+    cuts = found[-values:] + float(weights @ centre)
+    weights = np.array([float(f"{weight:.4g}") for weight in weights]) * np.array([judge] * values + beside)
+    return Calibration(
+        judge=tuple(weights[:values].tolist()),
+        explained=float(weights[values]),
+        saved=float(weights[values + 1]),
+        overlap=float(weights[values + 2]),
+        cuts=tuple(float(f"{cut:.4g}") for cut in cuts),
+        records=len(rows.low),
+    )
+
+
+def _ordered(parameters: Floats, values: int) -> Floats:
+    """Return weights and falling cuts, from weights, the lowest cut and the logarithms of the steps between them."""
+    weights, cuts = parameters[:-values], parameters[-values:]
+    cuts = cuts[0] + np.concatenate([[0.0], np.cumsum(np.exp(cuts[1:]))])
+    return np.concatenate([weights, cuts[::-1]])
+
+
+def _parameters(calibration: Calibration) -> Floats:
+    one = calibration
+    return np.array([*one.judge, one.explained, one.saved, one.overlap, *one.cuts])
+
+
+def _log_likelihood(parameters: Floats, features: Floats, rows: _Rows) -> float:
+    weights, cuts = parameters[: features.shape[1]], parameters[features.shape[1] :]
+    reached = expit((features @ weights)[:, None] - cuts[::-1])
+    at_least = np.concatenate([np.ones((len(features), 1)), reached, np.zeros((len(features), 1))], axis=1)
+    each = np.arange(len(features))
+    between = at_least[each, rows.low] - at_least[each, rows.high + 1]
+    return float(np.log(np.clip(between, 1e-9, 1)).sum())

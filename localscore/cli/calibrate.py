@@ -1,0 +1,86 @@
+"""`localscore calibrate`: fit a judge's probabilities to verdicts of people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from localscore import api, engine
+from localscore.cli.agree import _names
+from localscore.cli.app import STOPPED, app, data, say
+from localscore.cli.options import BatchTokens, Device, Dtype, JudgeName, Quantize
+from localscore.cli.score import progress_shown
+
+
+@app.command()
+def calibrate(
+    source: Annotated[
+        Path, typer.Argument(metavar="LABELLED", help="A JSONL file of human judgments, or a folder of such.")
+    ],
+    judge: JudgeName,
+    out: Annotated[Path, typer.Option(help="Folder for the answers, the measures, and calibration.toml.")],
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="At most so many records of each kind, spread over its sets.")
+    ] = None,
+    kinds: Annotated[
+        str, typer.Option(help="Comma-separated: relevance, attribution, usage, sufficiency.")
+    ] = "",
+    sets: Annotated[str, typer.Option(help="Comma-separated names of sets.")] = "",
+    install: Annotated[
+        bool, typer.Option(help="Write it next to the judge too, where every command finds it.")
+    ] = True,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    quantize: Quantize = "none",
+    batch_tokens: BatchTokens = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Ask all again where DIR holds other answers.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables.")] = False,
+) -> None:
+    """Fit a judge's probabilities to verdicts of people, and say what that changes.
+
+    Example: localscore calibrate judgments --judge starter --out runs/calibration
+
+    What is told of after was measured on records that the calibration had not seen (cross-validation by query).
+    """
+    from localscore import agreement, labelled
+    from localscore.agreement.calibrating import CALIBRATION
+    from localscore.calibration import CALIBRATED, read, written
+    from localscore.judges.loading import calibration_file
+    from localscore.runs import write_whole
+
+    agreement.require_statistics()
+    records = labelled.read(source)
+    wanted = _names(kinds) or [kind for kind in CALIBRATED if any(i.kind == kind for i in records.items)]
+    items = labelled.chosen(records.items, kinds=wanted, sets=_names(sets), limit=limit)
+    loaded = api.load_judge(
+        judge, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens, calibration="none"
+    )
+    with progress_shown(len(items), loaded, quiet=quiet) as show:
+        try:
+            found = agreement.calibrate(
+                items,
+                loaded,
+                out,
+                others=records.others,
+                corpus=records.items,
+                overwrite=overwrite,
+                source=records.source,
+                listener=None if show is None else lambda done: show(engine.Progress(done, done)),
+            )
+        except KeyboardInterrupt:
+            say("Stopped. What was answered is kept; the same command carries on.")
+            raise typer.Exit(STOPPED) from None
+    if not quiet:
+        from localscore.reports.agreement import calibration_tables
+
+        data().print(calibration_tables(found.before, found.after))
+    say(f"The calibration is in {out / CALIBRATION}.")
+    if install:
+        own = calibration_file(judge)
+        earlier = read(own) if own.is_file() else {}
+        write_whole(own, written({**earlier, **found.calibrations}).encode())
+        say(f"It is used from now on: {own}. Delete that file to go back.")
