@@ -87,9 +87,18 @@ class Calibration(BaseModel):
         return {label: round(high - low, 4) for label, low, high in shares}
 
     def applied(self, inquiry: Inquiry[V], judgment: Judgment) -> Judgment:
-        """Return a judgment with its probabilities calibrated, and the verdict that is the likeliest by them."""
+        """Return a judgment with its probabilities calibrated, and the verdict that is the likeliest by them.
+
+        Raises:
+            CalibrationError: this is the calibration of a question with more or fewer values.
+        """
         if judgment.features is None:
             return judgment
+        if len(self.cuts) != len(judgment.features.probabilities) - 1:
+            raise CalibrationError(
+                f"The calibration of {inquiry.question} has {len(self.cuts)} cuts; "
+                f"{inquiry.verdict.__name__} has {len(judgment.features.probabilities)} values, which need one fewer."
+            )
         verdict, kept = decided(inquiry.verdict, self.probabilities(judgment.features))
         update = {"verdict": verdict.model_dump(mode="json"), "probabilities": kept}
         return judgment.model_copy(update=update)

@@ -6,6 +6,7 @@ that it was not fitted to, and what is reported comes from folds that it has not
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
@@ -86,7 +87,7 @@ def out_of_fold(answers: Sequence[Answer]) -> list[Answer]:
         rows, fold = _rows(kind, told), np.array(cutpoints.folds([a.cluster for a in told]))
         for one in set(fold.tolist()):
             rest = rows.at(fold != one)
-            if len(set(zip(rest.low.tolist(), rest.high.tolist(), strict=True))) < 2:
+            if not _differ(rest):
                 continue
             calibrations: Calibrations = {kind: _chosen(rest)}
             for answer, at in zip(told, fold, strict=True):
@@ -138,18 +139,22 @@ def _grades(kind: Kind, answer: Answer) -> tuple[int, int]:
     return exact, exact
 
 
+def _differ(rows: _Rows) -> bool:
+    """Return whether people's verdicts differ."""
+    return len(set(zip(rows.low.tolist(), rows.high.tolist(), strict=True))) > 1
+
+
 def _chosen(rows: _Rows) -> Calibration:
     """Fit with the features that make unseen records likeliest."""
     fold = np.array(cutpoints.folds(rows.clusters))
+    splits = [(rows.at(fold != one), rows.at(fold == one)) for one in sorted(set(fold.tolist()))]
+    splits = [(rest, apart) for rest, apart in splits if _differ(rest)]
 
     def unseen(choice: tuple[bool, ...]) -> float:
-        likely = 0.0
-        for one in set(fold.tolist()):
-            calibration = _fit(rows.at(fold != one), choice)
-            likely += _log_likelihood(
-                _parameters(calibration), _features(rows.at(fold == one)), rows.at(fold == one)
-            )
-        return likely
+        return math.fsum(
+            _log_likelihood(_parameters(_fit(rest, choice)), _features(apart), apart)
+            for rest, apart in splits
+        )
 
     return _fit(rows, max(_CHOICES, key=unseen))
 

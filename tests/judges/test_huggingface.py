@@ -336,3 +336,33 @@ def test_a_gpu_gives_verdicts_too(small_judge: HuggingFaceJudge) -> None:
 
     judge = load_model(small_judge.identity.name, device="cuda")
     assert len(answered(judge, closed_inquiries())) == len(closed_inquiries())
+
+
+def test_the_information_in_a_text_is_what_plain_transformers_gives(small_judge: HuggingFaceJudge) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(small_judge.folder, dtype=torch.float32)
+    level, used = inquiries.relevance(QUERY, CONTEXTS[0]), inquiries.usage(QUERY, CONTEXTS[0], ANSWER)
+    asked = [*inquiries.together(level, used), inquiries.sufficiency(QUERY, CONTEXTS)]
+    measured = [inquiries.measuring(one, {"relevance", "usage", "sufficiency"}) for one in asked]
+    for inquiry, judgment in zip(measured, small_judge.decide(measured), strict=True):
+        assert inquiry.compared is not None
+        assert isinstance(judgment, Judgment)
+        chunks = small_judge.chat.chunks(inquiry.chunks)
+        ids = [token for chunk in chunks for token in chunk]
+        first = sum(map(len, chunks[: inquiry.compared.chunk]))
+        span = small_judge.chat.span(inquiry.chunks[inquiry.compared.chunk], *inquiry.compared[1:])
+        with torch.inference_mode():
+            logs = torch.log_softmax(model(torch.tensor([ids])).logits[0], -1)
+        bits = [-float(logs[first + at - 1, ids[first + at]]) / math.log(2) for at in span]
+        assert small_judge.chat.text([ids[first + at] for at in span]).strip() in (QUERY, ANSWER)
+        assert judgment.bits == pytest.approx(sum(bits), abs=0.02)
+
+
+def test_measuring_changes_no_probability(small_judge: HuggingFaceJudge) -> None:
+    asked = closed_inquiries()
+    measured = [
+        inquiries.measuring(one, {"relevance", "usage", "attribution", "sufficiency"}) for one in asked
+    ]
+    assert_close(answered(small_judge, measured), answered(small_judge, asked))
