@@ -6,15 +6,12 @@ verdicts of people (`localscore calibrate`) and kept in the judge's card.
 
 from __future__ import annotations
 
-import json
 import math
-import tomllib
 from collections.abc import Mapping
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from localscore.errors import CalibrationError
 from localscore.inquiries import Inquiry
@@ -22,8 +19,8 @@ from localscore.results import Features, Finite, Judgment
 from localscore.verdicts import V, decided, legal_values
 from localscore.words import share
 
-CALIBRATED = ("relevance", "usage", "sufficiency", "attribution")
-"""The questions that can be calibrated: those whose values can be put in an order."""
+CALIBRATED = {"relevance": 4, "usage": 2, "sufficiency": 2, "attribution": 2}
+"""The questions that can be calibrated, whose values can be put in an order, and how many values each has."""
 
 SMALLEST = 5e-5
 """Half of the last digit that is kept of a probability; log-odds are taken of nothing nearer to 0 or 1."""
@@ -170,45 +167,3 @@ def overlap_of(inquiry: Inquiry[Any]) -> float:
         case "attribution":
             return share(texts["claim"], texts["contexts"], {})
     return 0.0
-
-
-def written(calibrations: Calibrations) -> str:
-    """Return calibrations as TOML, as `read` reads them.
-
-    >>> print(written({"usage": Calibration(judge=(0.5,), cuts=(0.1,))}), end="")
-    [calibration.usage]
-    judge = [0.5]
-    cuts = [0.1]
-    """
-    tables = []
-    for question, calibration in calibrations.items():
-        told = calibration.model_dump(mode="json", exclude_defaults=True)
-        lines = [f"{name} = {json.dumps(value)}" for name, value in told.items()]
-        tables.append("\n".join([f"[calibration.{question}]", *lines, ""]))
-    return "\n".join(tables)
-
-
-def read(path: Path) -> dict[str, Calibration]:
-    """Read the calibrations of a TOML file: a table `[calibration.QUESTION]` each.
-
-    Raises:
-        CalibrationError: the file cannot be read, or holds something else.
-    """
-    hint = "Write one with: localscore calibrate LABELLED --judge NAME"
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8")).get("calibration")
-    except (OSError, ValueError) as error:
-        raise CalibrationError(f"{path} cannot be read: {error}", hint=hint) from None
-    if not isinstance(tables, dict):
-        raise CalibrationError(f"{path} has no table [calibration.…].", hint=hint)
-    found = {}
-    for question, table in tables.items():
-        if question not in CALIBRATED:
-            known = ", ".join(CALIBRATED)
-            raise CalibrationError(f"{path}: there is no calibration of {question!r}; expected {known}.")
-        try:
-            found[question] = Calibration.model_validate(table)
-        except ValidationError as error:
-            told = "; ".join(f"{'.'.join(map(str, d['loc']))} {d['msg']}" for d in error.errors())
-            raise CalibrationError(f"{path}: [calibration.{question}]: {told}.", hint=hint) from None
-    return found

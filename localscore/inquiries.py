@@ -29,7 +29,6 @@ from localscore.verdicts import (
     Sufficiency,
     Usage,
     V,
-    Verdict,
     legal_values,
 )
 
@@ -53,18 +52,6 @@ class Span(NamedTuple):
     stop: int
 
 
-class Ending(NamedTuple):
-    """The last chunk of a closed question, and what is expected there."""
-
-    text: str
-    verdict: type[Verdict]
-    question: str
-    compared: Span | None = None
-    """Where the text stands that is compared with the contexts."""
-    measured: bool = False
-    """Whether the information in that text is wanted beside the verdict (`Judgment.bits`)."""
-
-
 @dataclass(frozen=True)
 class Inquiry(Generic[V]):
     """One thing put to the judge.
@@ -82,14 +69,16 @@ class Inquiry(Generic[V]):
     """The verdict expected; its JSON schema is what the judge is held to."""
     room: int = 0
     """The most tokens that an open verdict may take."""
-    endings: tuple[Ending, ...] = ()
-    """Where it is asked together with others: the endings of all of them, its own among these."""
+    beside: tuple[Inquiry[Any], ...] = ()
+    """Where it is asked together with others: all of them, itself among these, each as if asked alone."""
     compared: Span | None = None
     """Where the text stands that is compared with the contexts, if it does so in one of the last two chunks."""
     measured: bool = False
     """Whether the information in that text is wanted beside the verdict; see `measuring`."""
     texts: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """What was filled into the prompt, by name, for judges that are functions."""
+    files: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """The names of the prompt files that it was filled into."""
 
     def __post_init__(self) -> None:
         if not self.room and not legal_values(self.verdict):
@@ -98,10 +87,10 @@ class Inquiry(Generic[V]):
                 hint="Give room=…, or close it: fields of Literal, bool, or int with ge and le.",
             )
 
-    @property
-    def ending(self) -> Ending:
-        """What it has to itself."""
-        return Ending(self.chunks[-1], self.verdict, self.question, self.compared, self.measured)
+    @cached_property
+    def alone(self) -> Inquiry[V]:
+        """The same as if it was asked alone."""
+        return replace(self, beside=()) if self.beside else self
 
     @property
     def prompt(self) -> str:
@@ -111,8 +100,10 @@ class Inquiry(Generic[V]):
     @cached_property
     def key(self) -> str:
         """A hash of everything that decides the verdict, apart from the judge."""
-        beside = [(e.text, e.verdict.model_json_schema(), e.compared, e.measured) for e in self.endings]
-        told = [self.chunks, self.verdict.model_json_schema(), self.compared, self.measured, beside]
+        told = [
+            [*one.chunks, one.verdict.model_json_schema(), one.compared if one.measured else None]
+            for one in (self, *self.beside)
+        ]
         sent = json.dumps(told, sort_keys=True)
         return hashlib.sha256(sent.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -124,17 +115,17 @@ def together(*inquiries: Inquiry[Any]) -> tuple[Inquiry[Any], ...]:
     unanswered changes nothing in how the others are computed.
 
     >>> level, used = together(relevance("Who?", "Ann."), usage("Who?", "Ann.", "Ann."))
-    >>> [ending.verdict.__name__ for ending in used.endings]
+    >>> [inquiry.verdict.__name__ for inquiry in used.beside]
     ['Relevance', 'Usage']
 
     Raises:
         OptionError: they are not closed questions about the same text.
     """
-    endings = tuple(inquiry.ending for inquiry in inquiries)
+    beside = tuple(inquiry.alone for inquiry in inquiries)
     same = {inquiry.chunks[:-1] for inquiry in inquiries}
     if len(same) > 1 or () in same or not all(legal_values(inquiry.verdict) for inquiry in inquiries):
         raise OptionError("Only closed questions about the same text can be asked together.")
-    return tuple(replace(inquiry, endings=endings) for inquiry in inquiries)
+    return tuple(replace(inquiry, beside=beside) for inquiry in inquiries)
 
 
 def measuring(inquiry: Inquiry[V], questions: Collection[str]) -> Inquiry[V]:
@@ -149,13 +140,29 @@ def measuring(inquiry: Inquiry[V], questions: Collection[str]) -> Inquiry[V]:
     (Span(chunk=-1, start=23, stop=34), True)
     """
 
-    def wanted(question: str, compared: Span | None) -> bool:
-        return compared is not None and question in questions
+    def told(one: Inquiry[Any]) -> bool:
+        return one.compared is not None and one.question in questions
 
     in_text = inquiry.compared is not None and inquiry.compared.chunk == -2  # which is read together or kept
-    endings = inquiry.endings or ((inquiry.ending,) if in_text else ())
-    endings = tuple(e._replace(measured=wanted(e.question, e.compared)) for e in endings)
-    return replace(inquiry, endings=endings, measured=wanted(inquiry.question, inquiry.compared))
+    beside = inquiry.beside or ((inquiry,) if in_text else ())
+    return replace(
+        inquiry,
+        measured=told(inquiry),
+        beside=tuple(replace(one, measured=told(one)) for one in beside),
+    )
+
+
+def worded(inquiry: Inquiry[V], prompts: Mapping[str, str]) -> Inquiry[V]:
+    """Return an inquiry in other words, where there are such for one of its prompt files.
+
+    >>> worded(relevance("Qui ?", "Anne."), {"relevance": "Ce texte est-il pertinent ?"}).chunks[-1]
+    'Ce texte est-il pertinent ?'
+    """
+    if not inquiry.files or not prompts:
+        return inquiry
+    other = _inquiry(inquiry.verdict, inquiry.files, room=inquiry.room, prompts=prompts, **inquiry.texts)
+    beside = tuple(worded(one, prompts) for one in inquiry.beside)
+    return replace(other, measured=inquiry.measured, beside=beside)
 
 
 def without_contexts(inquiry: Inquiry[Any]) -> Inquiry[Any]:
@@ -261,13 +268,39 @@ def _listed(contexts: tuple[str, ...]) -> str:
     return "\n".join(lines)
 
 
+@lru_cache(maxsize=1)
+def prompt_names() -> tuple[str, ...]:
+    """Return the names of all prompt files."""
+    return tuple(
+        sorted(item.name.removesuffix(".txt") for item in (files("localscore") / "prompts").iterdir())
+    )
+
+
+def slots(template: str) -> tuple[str, ...]:
+    r"""Return the names of the texts that are filled into a template, in its order, and where its chunks end.
+
+    >>> slots("Text: {context}\n~~~\nQuery: {query}\n")
+    ('context', '~~~', 'query')
+    """
+    return tuple(name.strip("{}") for name in re.findall(r"\{\w+\}|^~~~$", template, flags=re.MULTILINE))
+
+
 @lru_cache(maxsize=32)
-def _template(name: str) -> str:
+def template_of(name: str) -> str:
+    """Return the wording of a prompt file."""
     return (files("localscore") / "prompts" / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def _inquiry(verdict: type[V], parts: Sequence[str], *, room: int = 0, **texts: str) -> Inquiry[V]:
-    template = "".join(_template(name) for name in parts)
+def _inquiry(
+    verdict: type[V],
+    parts: Sequence[str],
+    *,
+    room: int = 0,
+    prompts: Mapping[str, str] | None = None,
+    **texts: str,
+) -> Inquiry[V]:
+    own = prompts or {}
+    template = "".join(f"{own[name].strip()}\n" if name in own else template_of(name) for name in parts)
     chunks = re.split(r"^~~~\n", template.removesuffix("\n"), flags=re.MULTILINE)
     filled = [(text, places) for text, places in (_filled(chunk, texts) for chunk in chunks) if text]
     compared = [
@@ -282,6 +315,7 @@ def _inquiry(verdict: type[V], parts: Sequence[str], *, room: int = 0, **texts: 
         room,
         compared=next(iter(compared), None),
         texts=texts,
+        files=tuple(parts),
     )
 
 

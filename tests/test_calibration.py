@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localscore import inquiries
-from localscore.calibration import PRIOR, Calibration, log_odds, observed, overlap_of, read, written
+from localscore.calibration import PRIOR, Calibration, log_odds, observed, overlap_of
 from localscore.errors import CalibrationError
 from localscore.results import Features, Judgment
 from localscore.verdicts import LEVELS
@@ -86,42 +85,6 @@ def test_log_odds_stop_at_the_last_digit_kept() -> None:
 )
 def test_words_in_common(inquiry: inquiries.Inquiry[Any], share: float) -> None:
     assert overlap_of(inquiry) == pytest.approx(share)
-
-
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    told = {
-        "relevance": Calibration(judge=(0.1, 0.0, -0.2), explained=4.1, cuts=(2.5, 1.0, -0.1), records=201),
-        "usage": Calibration(judge=(1.5,), saved=0.02, overlap=3.0, cuts=(0.5,), prior=True),
-    }
-    path = tmp_path / "calibration.toml"
-    path.write_text(written(told))
-    assert read(path) == told
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "has no table"),
-        ("calibration = 3", "has no table"),
-        ("[calibration", "cannot be read"),
-        ("[calibration.claims]\njudge = [1.0]", "no calibration of 'claims'"),
-        ("[calibration.usage]\njudge = [1.0, 2.0]", "a number for each value but the last"),
-        ("[calibration.usage]\njudge = [nan]", "judge.0"),
-        ("[calibration.relevance]\njudge = [1.0, 1.0]\ncuts = [0.0, 1.0]", "cuts have to fall"),
-        ("[calibration.usage]\ncutoff = 1", "cutoff"),
-    ],
-)
-def test_a_file_that_holds_something_else_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "calibration.toml"
-    path.write_text(text)
-    with pytest.raises(CalibrationError, match=message) as raised:
-        read(path)
-    assert str(path) in str(raised.value)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CalibrationError, match="nowhere"):
-        read(tmp_path / "nowhere.toml")
 
 
 def test_a_calibration_for_other_values_is_refused() -> None:

@@ -86,7 +86,7 @@ def test_questions_are_asked_as_the_metrics_ask_them() -> None:
     assert usage.inquiries() == beside[1:]
     attribution = Labelled("attribution", "1", True, "Ann ran.", ("Ann ran. Bob slept.",))
     [asked] = attribution.inquiries()
-    assert [ending.verdict.__name__ for ending in asked.endings] == ["Attribution", "Evidence"]
+    assert [one.verdict.__name__ for one in asked.beside] == ["Attribution", "Evidence"]
     claims = Labelled("claims", "1", (), "One. Two. Three. Four. Five.")
     assert [asked.texts["text"] for asked in claims.inquiries()] == ["One. Two. Three. Four.", "Five."]
 

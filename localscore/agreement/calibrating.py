@@ -9,9 +9,10 @@ from pathlib import Path
 from localscore.agreement.answers import ANSWERS, load_answers
 from localscore.agreement.report import AGREEMENT, Agreement, load_agreement
 from localscore.agreement.running import Listener, agree, measured, require_statistics
-from localscore.calibration import CALIBRATED, Calibrations, written
+from localscore.calibration import CALIBRATED, Calibrations
 from localscore.judges import Judge
 from localscore.judges.calibrated import CalibratedJudge
+from localscore.judges.cards import tables
 from localscore.labelled import Labelled, Other
 from localscore.runs import write_whole
 
@@ -79,7 +80,7 @@ def calibrate(
     kinds = measured(fitting.out_of_fold(answers), others)
     after = before.model_copy(update={"kinds": kinds, "calibration": dict(calibrations)})
     write_whole(out / AFTER, after.model_dump_json(indent=2).encode() + b"\n")
-    write_whole(out / CALIBRATION, written(calibrations).encode())
+    write_whole(out / CALIBRATION, tables("calibration", calibrations).encode())
     return Calibrated(calibrations, before, after)
 
 

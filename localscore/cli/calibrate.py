@@ -48,8 +48,9 @@ def calibrate(
     """
     from localscore import agreement, labelled
     from localscore.agreement.calibrating import CALIBRATION
-    from localscore.calibration import CALIBRATED, read, written
-    from localscore.judges.loading import calibration_file
+    from localscore.calibration import CALIBRATED
+    from localscore.judges.cards import read_tuning, tables, with_tables
+    from localscore.judges.loading import own_card
     from localscore.runs import write_whole
 
     agreement.require_statistics()
@@ -80,7 +81,9 @@ def calibrate(
         data().print(calibration_tables(found.before, found.after))
     say(f"The calibration is in {out / CALIBRATION}.")
     if install:
-        own = calibration_file(judge)
-        earlier = read(own) if own.is_file() else {}
-        write_whole(own, written({**earlier, **found.calibrations}).encode())
-        say(f"It is used from now on: {own}. Delete that file to go back.")
+        own = own_card(judge)
+        earlier = read_tuning(own).calibration if own.is_file() else {}
+        text = own.read_text(encoding="utf-8") if own.is_file() else ""
+        new = tables("calibration", {**earlier, **found.calibrations})
+        write_whole(own, with_tables(text, "calibration", new).encode())
+        say(f"It is used from now on: {own}. Take its tables out of that file to go back.")

@@ -7,17 +7,21 @@ every machine.
 from __future__ import annotations
 
 import difflib
+import json
+import re
 import tomllib
+from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from localscore.calibration import Calibration
-from localscore.errors import UnknownJudge
+from localscore.calibration import CALIBRATED, Calibration
+from localscore.errors import CalibrationError, UnknownJudge
+from localscore.inquiries import prompt_names, slots, template_of
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -84,7 +88,38 @@ class Measured(_Part):
     """The same of word overlap, on the same records."""
 
 
-class Card(_Part):
+class Tuning(_Part):
+    """How a judge is asked and what its answers are worth: tables of its card, or of a file of its user's."""
+
+    prompts: dict[str, str] = {}
+    """Other words for prompt files, by their names (`localscore/prompts`)."""
+    calibration: dict[str, Calibration] = {}
+    """By question: what turns its probabilities into ones that people's verdicts bear out."""
+    agreement: dict[str, Measured] = {}
+    """By question: how well it agrees with people, with its calibration where it has one."""
+
+    @field_validator("calibration")
+    @classmethod
+    def _of_questions(cls, calibrations: dict[str, Calibration]) -> dict[str, Calibration]:
+        for question, one in calibrations.items():
+            if question not in CALIBRATED:
+                raise ValueError(f"there is no calibration of {question!r}; expected {', '.join(CALIBRATED)}")
+            if len(one.cuts) != CALIBRATED[question] - 1:
+                raise ValueError(f"{question} needs {CALIBRATED[question] - 1} cuts")
+        return calibrations
+
+    @field_validator("prompts")
+    @classmethod
+    def _known(cls, prompts: dict[str, str]) -> dict[str, str]:
+        for name, text in prompts.items():
+            wanted = slots(template_of(name)) if name in prompt_names() else None
+            if wanted is None or slots(text) != wanted:
+                expected = prompt_names() if wanted is None else ("the slots", *wanted)
+                raise ValueError(f"the prompt {name!r} does not fit; expected {', '.join(expected)}")
+        return prompts
+
+
+class Card(Tuning):
     """What is known of a judge."""
 
     name: str
@@ -101,10 +136,6 @@ class Card(_Part):
     """GB needed while scoring, by dtype."""
     differs: dict[str, Difference] = {}
     """By arithmetic, where it was measured."""
-    calibration: dict[str, Calibration] = {}
-    """By question: what turns its probabilities into ones that people's verdicts bear out."""
-    agreement: dict[str, Measured] = {}
-    """By question: how well it agrees with people, with its calibration where it has one."""
     tried: str
     """Where it has been seen to work; empty where it could not be tried."""
     note: str = ""
@@ -164,6 +195,57 @@ def unknown(name: str) -> UnknownJudge:
         f"There is no judge {name!r}: no card, folder or .gguf file of that name.",
         hint=f"{hint}Cards: {', '.join(names)}; see `localscore models list`.",
     )
+
+
+def read_tuning(path: Path) -> Tuning:
+    """Read a file with tables `[calibration.QUESTION]`, `[prompts]`, `[agreement.QUESTION]`.
+
+    Raises:
+        CalibrationError: the file cannot be read, or holds something else.
+    """
+    hint = "Write one with: localscore calibrate LABELLED --judge NAME --out DIR"
+    try:
+        found = Tuning.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        told = "; ".join(f"{'.'.join(map(str, d['loc']))}: {d['msg']}" for d in error.errors())
+        raise CalibrationError(f"{path}: {told}.", hint=hint) from None
+    except (OSError, ValueError) as error:
+        raise CalibrationError(f"{path} cannot be read: {error}", hint=hint) from None
+    return found
+
+
+def tables(kind: str, parts: Mapping[str, BaseModel]) -> str:
+    """Return TOML with a table for each part, as cards hold them.
+
+    >>> print(tables("calibration", {"usage": Calibration(judge=(0.5,), cuts=(0.1,))}), end="")
+    [calibration.usage]
+    judge = [0.5]
+    cuts = [0.1]
+    """
+    found = []
+    for name, part in parts.items():
+        told = part.model_dump(mode="json", exclude_defaults=True)
+        inner = {key: value for key, value in told.items() if isinstance(value, dict)}
+        lines = [f"{key} = {json.dumps(value)}" for key, value in told.items() if key not in inner]
+        for key, values in inner.items():
+            lines += [f"{key}.{name} = {json.dumps(value)}" for name, value in values.items()]
+        found.append("\n".join([f"[{kind}.{name}]", *lines, ""]))
+    return "\n".join(found)
+
+
+def with_tables(text: str, kind: str, tables: str) -> str:
+    r"""Return the text of a TOML file with these tables of a kind instead of those that it has.
+
+    >>> print(with_tables("[usage.a]\nx = 1\n[b]\ny = 2\n", "usage", "[usage.c]\nz = 3\n"), end="")
+    [b]
+    y = 2
+    <BLANKLINE>
+    [usage.c]
+    z = 3
+    """
+    others = re.split(r"(?m)^(?=\[)", text)
+    kept = "".join(part for part in others if not part.startswith(f"[{kind}.")).strip()
+    return f"{kept}\n\n{tables}" if kept else tables
 
 
 def _card_files() -> list[Path]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import groupby
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import torch
 
 from localscore.errors import ContextTooLong, JudgeUnusable, OutOfMemory, OutputTruncated, VerdictError
-from localscore.inquiries import Inquiry
+from localscore.inquiries import Inquiry, worded
 from localscore.judges import JudgeIdentity, TokenCount
 from localscore.judges.arithmetic import Arithmetic
 from localscore.judges.chat import ChatTokenizer
@@ -57,11 +57,13 @@ class HuggingFaceJudge:
         arithmetic: Arithmetic,
         *,
         batch_tokens: int | None = None,
+        prompts: Mapping[str, str] | None = None,
     ) -> None:
         self.identity = identity
         self.tokens = TokenCount()
         self.folder = folder
         self.arithmetic = arithmetic
+        self.prompts = prompts or {}
         self._batch_tokens = batch_tokens
         self._legal_strings: Callable[[type[Verdict]], LegalStrings] = lru_cache(maxsize=512)(
             lambda verdict: legal_strings(verdict, self.chat.ids)
@@ -90,6 +92,7 @@ class HuggingFaceJudge:
 
     def decide(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Answer]:
         """Answer each inquiry in order; see `localscore.judges.Judge.decide`."""
+        inquiries = [worded(inquiry, self.prompts) for inquiry in inquiries]
         for closed, group in groupby(inquiries, key=lambda inquiry: bool(legal_values(inquiry.verdict))):
             if closed:
                 yield from self._decided(list(group))

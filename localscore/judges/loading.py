@@ -6,16 +6,17 @@ import hashlib
 import json
 import logging
 import os
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localscore.calibration import PRIOR, Calibrations, read
+from localscore.calibration import PRIOR, Calibrations
 from localscore.errors import JudgeDamaged, JudgeUnusable, OptionError
 from localscore.judges import Judge, JudgeIdentity
 from localscore.judges.calibrated import CalibratedJudge
-from localscore.judges.cards import find_card, unknown
-from localscore.judges.store import building, home, known_sha256, required
+from localscore.judges.cards import Tuning, find_card, read_tuning, unknown
+from localscore.judges.store import building, home, judge_folder, known_sha256, required
 
 if TYPE_CHECKING:
     import torch
@@ -42,6 +43,9 @@ MANNERS = {
 }
 """Set before anything heavy is imported, where nobody has set it otherwise."""
 
+OWN_CARD = "localscore.toml"
+"""The file next to a judge in which its user says how it is asked and calibrated."""
+
 _SOFTWARE = ("torch", "transformers", "outlines", "llguidance", "tokenizers")
 
 
@@ -63,9 +67,9 @@ def load_judge(
         quantize: cheaper arithmetic on a CPU: `fp16-weights` or `int8`.
         batch_tokens: the most tokens read in one pass where prompts are read together (on a GPU, but in float32);
             none is what half of the free memory holds.
-        calibration: a file that `localscore calibrate` wrote; `auto` is the one next to the judge, or else its
-            card's, or none where there is neither; `prior` needs no verdicts of people; `none` leaves the
-            judge's probabilities as they are.
+        calibration: a file that `localscore calibrate` wrote; `auto` is what `localscore.toml` next to the judge
+            says, or else its card, or none where both are silent; `prior` needs no verdicts of people; `none`
+            leaves the judge's probabilities as they are.
 
     Raises:
         UnknownJudge: there is no card, folder or file of that name.
@@ -75,26 +79,48 @@ def load_judge(
         CalibrationError: the calibration cannot be read.
         OptionError: a device that is not there, an unknown dtype, or options that do not go together.
     """
-    judge = load_model(name, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens)
-    calibrations = _calibrations(str(name), calibration)
-    return CalibratedJudge(judge, calibrations) if calibrations else judge
+    tuning = _tuning(str(name), calibration)
+    judge = load_model(
+        name, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens, prompts=tuning.prompts
+    )
+    return CalibratedJudge(judge, tuning.calibration) if tuning.calibration else judge
 
 
-def calibration_file(name: str) -> Path:
-    """Return where the calibration of a judge's user is, or would be: next to its files."""
-    where, _ = _located(name)
-    return where.parent / "calibration.toml" if where.is_file() else where / "calibration.toml"
+def own_card(name: str) -> Path:
+    """Return where the card of a judge's user is, or would be: next to its files."""
+    card, path = find_card(name), Path(name).expanduser()
+    if card is not None:
+        return judge_folder(card) / OWN_CARD
+    try:
+        return (path if path.is_dir() else path.parent) / OWN_CARD
+    except OSError:  # a name that no file can have
+        raise unknown(name) from None
 
 
-def _calibrations(name: str, chosen: str | Path) -> Calibrations:
-    if chosen in ("none", "prior"):
-        return PRIOR if chosen == "prior" else {}
-    if chosen != "auto":
-        return read(Path(chosen).expanduser())
-    own, card = calibration_file(name), find_card(name)
-    if own.is_file():
-        return read(own)
-    return card.calibration if card is not None else {}
+def tuning_of(name: str) -> Tuning:
+    """Return how a judge is asked and calibrated: what its user's card says, and where it is silent, its card."""
+    card, own = find_card(name), own_card(name)
+    tuning: Tuning = card or Tuning()
+    if not own.is_file():
+        return tuning
+    told = read_tuning(own)
+    return Tuning(
+        prompts={**tuning.prompts, **told.prompts},
+        calibration={**tuning.calibration, **told.calibration},
+        agreement={**tuning.agreement, **told.agreement},
+    )
+
+
+def _tuning(name: str, calibration: str | Path) -> Tuning:
+    tuning = tuning_of(name)
+    if calibration == "auto":
+        return tuning
+    chosen: Calibrations = {}
+    if calibration == "prior":
+        chosen = PRIOR
+    elif calibration != "none":
+        chosen = read_tuning(Path(calibration).expanduser()).calibration
+    return Tuning(prompts=tuning.prompts, calibration=dict(chosen))
 
 
 def load_model(
@@ -104,8 +130,9 @@ def load_model(
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
     batch_tokens: int | None = None,
+    prompts: Mapping[str, str] | None = None,
 ) -> HuggingFaceJudge:
-    """Return the judge of that name without a calibration; see `load_judge`."""
+    """Return the judge of that name without a calibration, asked in the words of `prompts`; see `load_judge`."""
     if batch_tokens is not None and batch_tokens < 1:
         raise OptionError(f"batch_tokens is {batch_tokens}; expected at least 1.")
     os.environ.update(OFFLINE)
@@ -125,6 +152,7 @@ def load_model(
         "device": arithmetic.device,
         "dtype": str(arithmetic.dtype).removeprefix("torch."),
         "quantize": arithmetic.quantize,
+        "prompts": dict(prompts or {}),
         "software": {package: version(package) for package in _SOFTWARE},
     }
     made_of = json.dumps({key: value for key, value in details.items() if key != "card"}, sort_keys=True)
@@ -132,7 +160,7 @@ def load_model(
     identity = JudgeIdentity(
         card_name or where.name, fingerprint, details, exact=arithmetic.exact, noise=arithmetic.noise
     )
-    judge = HuggingFaceJudge(folder, identity, arithmetic, batch_tokens=batch_tokens)
+    judge = HuggingFaceJudge(folder, identity, arithmetic, batch_tokens=batch_tokens, prompts=prompts or {})
     details["chat"] = {"before": judge.chat.frame.before, "after": judge.chat.frame.after}
     return judge
 

@@ -17,7 +17,7 @@ from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
 from localscore.errors import VerdictError
-from localscore.inquiries import Ending, Inquiry
+from localscore.inquiries import Inquiry
 from localscore.judges.chat import ChatTokenizer
 from localscore.judges.deciding import START, LegalStrings, TokenIds, shares
 from localscore.results import Judgment
@@ -111,10 +111,10 @@ class Asked:
 
     inquiries: tuple[Inquiry[Any], ...]
     unit: Unit
-    _forks: dict[Ending, tuple[range, LegalStrings]]
-    """Per ending, the segments that end in its forks."""
-    _measured: dict[Ending, int]
-    """Per ending with a text whose information is wanted, the segment that it is in."""
+    _forks: dict[Inquiry[Any], tuple[range, LegalStrings]]
+    """Per question, the segments that end in its forks."""
+    _measured: dict[Inquiry[Any], int]
+    """Per question with a text whose information is wanted, the segment that it is in."""
 
     @classmethod
     def of(
@@ -128,36 +128,36 @@ class Asked:
         Raises:
             JudgeFailed: a text cannot be read as plain text.
         """
-        chunks, together = inquiries[0].chunks, inquiries[0].endings
+        together = inquiries[0].beside
         segments: list[Segment] = []
-        forks: dict[Ending, tuple[range, LegalStrings]] = {}
+        forks: dict[Inquiry[Any], tuple[range, LegalStrings]] = {}
         beginning: list[TokenIds] = []
-        for ending in together or [inquiries[0].ending]:
-            *beginning, question = chat.chunks((*chunks[:-1], ending.text))
+        for one in together or [inquiries[0]]:
+            *beginning, question = chat.chunks(one.chunks)
             if together:
                 *beginning, subject = beginning
                 segments = segments or [Segment(subject)]
-            legal = legal_strings(ending.verdict)
+            legal = legal_strings(one.verdict)
             first = len(segments)
             for fork in legal.forks:
                 after = first + fork.after if fork.after != START else (0 if together else START)
                 path = fork.path if fork.after != START else (*question, *fork.path)
                 segments.append(Segment(path, after, tuple(fork.branches)))
-            forks[ending] = range(first, len(segments)), legal
-        measured: dict[Ending, int] = {}
-        for ending, (places, _) in forks.items():
-            if ending.measured and ending.compared is not None:
-                chunk, start, stop = ending.compared
+            forks[one] = range(first, len(segments)), legal
+        measured: dict[Inquiry[Any], int] = {}
+        for one, (places, _) in forks.items():
+            if one.measured and one.compared is not None:
+                chunk, start, stop = one.compared
                 place = places.start if chunk == -1 else 0
-                tokens = chat.span(ending.text if chunk == -1 else chunks[-2], start, stop)
+                tokens = chat.span(one.chunks[chunk], start, stop)
                 segments[place] = replace(segments[place], measured=tokens)
-                measured[ending] = place
+                measured[one] = place
         return cls(inquiries, Unit(tuple(beginning), tuple(segments)), forks, measured)
 
     def judgments(self, found: Sequence[Found]) -> Iterator[Judgment | VerdictError]:
         """Decide each inquiry from what was found of the unit's segments."""
         for inquiry in self.inquiries:
-            places, legal = self._forks[inquiry.ending]
+            places, legal = self._forks[inquiry.alone]
             try:
                 probabilities = shares(legal, [one.scores for one in found[places.start : places.stop]])
             except VerdictError as error:
@@ -165,8 +165,8 @@ class Asked:
                 continue
             verdict, kept = decided(inquiry.verdict, probabilities)
             judgment = Judgment.of(verdict, kept, prompt_tokens=self._prompt_tokens(places.start))
-            if inquiry.ending in self._measured:
-                bits = found[self._measured[inquiry.ending]].bits
+            if inquiry.alone in self._measured:
+                bits = found[self._measured[inquiry.alone]].bits
                 judgment = judgment.model_copy(update={"bits": None if bits is None else round(bits, 2)})
             yield judgment
 
@@ -184,9 +184,7 @@ def asked_together(inquiries: Sequence[Inquiry[Any]]) -> Iterator[tuple[Inquiry[
     """Group inquiries that follow each other by the unit that they are put in."""
 
     def unit(inquiry: Inquiry[Any]) -> tuple[object, ...]:
-        return (
-            (inquiry.chunks[:-1], inquiry.endings) if inquiry.endings else (inquiry.chunks, inquiry.verdict)
-        )
+        return (inquiry.chunks[:-1], inquiry.beside) if inquiry.beside else (inquiry.chunks, inquiry.verdict)
 
     for _, group in groupby(inquiries, key=unit):
         yield tuple(group)

@@ -12,9 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from localscore.agreement import Answer
 from localscore.agreement.calibrating import AFTER, CALIBRATION, calibrate, load_calibrated
 from localscore.agreement.fitting import RIDGE, _fit, _rows, fitted, out_of_fold, recalibrated
-from localscore.calibration import Calibration, read
+from localscore.calibration import Calibration
 from localscore.errors import CalibrationError
 from localscore.inquiries import Inquiry
+from localscore.judges.cards import read_tuning
 from localscore.judges.scripted import ScriptedJudge
 from localscore.labelled import Labelled
 from localscore.results import Features, Judgment
@@ -143,7 +144,7 @@ def test_a_folder_holds_before_after_and_the_calibration(tmp_path: Path) -> None
     measure = "balanced_accuracy"
     assert before.kinds["usage"].all.row("judge").measures[measure].value == 0.5
     assert after.kinds["usage"].all.row("judge").measures[measure].value == 1.0
-    assert read(tmp_path / CALIBRATION) == found.calibrations
+    assert read_tuning(tmp_path / CALIBRATION).calibration == found.calibrations
     assert "calibration" in json.loads((tmp_path / AFTER).read_text())
     asked = len(judge.asked)
     assert calibrate(people(40), judge, tmp_path).after.kinds == after.kinds

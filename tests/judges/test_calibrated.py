@@ -88,6 +88,6 @@ def test_features_are_kept_of_observed_questions_and_verdicts_stay() -> None:
 def test_what_is_asked_together_is_measured_together() -> None:
     level, used = together(inquiries.relevance("Who?", "Ann."), inquiries.usage("Who?", "Ann.", "Ann."))
     one, two = (measuring(inquiry, {"usage"}) for inquiry in (level, used))
-    assert one.endings == two.endings
-    assert [ending.measured for ending in one.endings] == [False, True]
+    assert one.beside == two.beside
+    assert [inquiry.measured for inquiry in one.beside] == [False, True]
     assert one.key != level.key

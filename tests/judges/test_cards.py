@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from localscore.errors import UnknownJudge
-from localscore.judges.cards import Card, CardFile, Index, card_named, cards, find_card
+from localscore.calibration import Calibration
+from localscore.errors import CalibrationError, UnknownJudge
+from localscore.judges.cards import Card, CardFile, Index, card_named, cards, find_card, read_tuning, tables
 
 TOML = sorted((Path(__file__).parents[2] / "models").glob("*.toml"))
 HEX = "0123456789abcdef" * 4
@@ -108,3 +109,51 @@ def test_a_name_like_no_other_gets_the_list(name: str) -> None:
         card_named(name)
     assert "Did you mean" not in caught.value.hint
     assert all(card.name in caught.value.hint for card in cards())
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    told = {
+        "relevance": Calibration(judge=(0.1, 0.0, -0.2), explained=4.1, cuts=(2.5, 1.0, -0.1), records=201),
+        "usage": Calibration(judge=(1.5,), saved=0.02, overlap=3.0, cuts=(0.5,), prior=True),
+    }
+    path = tmp_path / "calibration.toml"
+    path.write_text(tables("calibration", told))
+    assert read_tuning(path).calibration == told
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("calibration = 3", "calibration"),
+        ("[calibration", "cannot be read"),
+        ("calibrations = 3", "calibrations"),
+        ("[calibration.claims]\njudge = [1.0]", "no calibration of 'claims'"),
+        ("[calibration.usage]\njudge = [1.0, 2.0]", "a number for each value but the last"),
+        ("[calibration.usage]\njudge = [nan]", "judge.0"),
+        ("[calibration.relevance]\njudge = [1.0, 1.0]\ncuts = [0.0, 1.0]", "cuts have to fall"),
+        ("[calibration.usage]\ncutoff = 1", "cutoff"),
+    ],
+)
+def test_a_file_that_holds_something_else_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "calibration.toml"
+    path.write_text(text)
+    with pytest.raises(CalibrationError, match=message) as raised:
+        read_tuning(path)
+    assert str(path) in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CalibrationError, match="nowhere"):
+        read_tuning(tmp_path / "nowhere.toml")
+
+
+def test_prompts_with_other_slots_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "localscore.toml"
+    path.write_text('[prompts]\nusage = "Utilise-t-elle le texte ?"\n')
+    with pytest.raises(CalibrationError, match=r"'usage'.*the slots, answer"):
+        read_tuning(path)
+    path.write_text('[prompts]\nus = "?"\n')
+    with pytest.raises(CalibrationError, match=r"'us'.*expected all_contexts, attribution"):
+        read_tuning(path)
+    path.write_text('[prompts]\nusage = "{answer} : cela vient-il du texte ?"\n')
+    assert read_tuning(path).prompts == {"usage": "{answer} : cela vient-il du texte ?"}

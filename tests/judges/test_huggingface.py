@@ -141,7 +141,7 @@ def test_each_token_is_read_once(small_judge: HuggingFaceJudge) -> None:
 
 def test_what_is_asked_together_is_judged_as_if_alone(small_judge: HuggingFaceJudge) -> None:
     asked = closed_inquiries()
-    alone = answered(small_judge, [replace(inquiry, endings=()) for inquiry in asked])
+    alone = answered(small_judge, [replace(inquiry, beside=()) for inquiry in asked])
     assert_close(answered(small_judge, asked), alone)
 
 
