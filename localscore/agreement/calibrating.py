@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localscore.agreement.answers import ANSWERS, load_answers
-from localscore.agreement.report import AGREEMENT, Agreement, load_agreement
+from localscore.agreement.report import AGREEMENT, JUDGE, OVERLAP, Agreement, Row, load_agreement
 from localscore.agreement.running import Listener, agree, measured, require_statistics
 from localscore.calibration import CALIBRATED, Calibrations
 from localscore.judges import Judge
 from localscore.judges.calibrated import CalibratedJudge
-from localscore.judges.cards import tables
-from localscore.labelled import Labelled, Other
+from localscore.judges.cards import Measured, tables
+from localscore.labelled import Kind, Labelled, Other
 from localscore.runs import write_whole
 
 CALIBRATION = "calibration.toml"
@@ -82,6 +82,45 @@ def calibrate(
     write_whole(out / AFTER, after.model_dump_json(indent=2).encode() + b"\n")
     write_whole(out / CALIBRATION, tables("calibration", calibrations).encode())
     return Calibrated(calibrations, before, after)
+
+
+def on_card(agreement: Agreement) -> dict[str, Measured]:
+    """Return what a judge's card says of how well it agrees with people, by kind of question."""
+    details = agreement.judge
+    quantize = details.get("quantize", "none")
+    arithmetic = details.get("dtype", "") if quantize == "none" else quantize
+    return {
+        kind: Measured(
+            date=(agreement.finished or agreement.started)[:10],
+            arithmetic=arithmetic,
+            records=told.all.n,
+            clusters=told.all.clusters,
+            samples_per_minute=told.samples_per_minute,
+            ece=told.all.ece,
+            measures=_told(told.all.row(JUDGE), tuple(told.all.row(JUDGE).measures)),
+            overlap=_told(told.all.row(OVERLAP), HEADLINES[kind]),
+        )
+        for kind, told in agreement.kinds.items()
+    }
+
+
+HEADLINES: dict[Kind, tuple[str, ...]] = {
+    "relevance": ("quadratic_kappa", "balanced_accuracy", "auroc"),
+    "usage": ("balanced_accuracy", "auroc"),
+    "attribution": ("balanced_accuracy", "auroc"),
+    "sufficiency": ("balanced_accuracy", "auroc"),
+    "claims": ("f1",),
+}
+"""What is told of word overlap beside a judge."""
+
+
+def _told(row: Row, names: Sequence[str]) -> dict[str, tuple[float, float, float]]:
+    found = {name: row.measures[name] for name in names if name in row.measures}
+    return {
+        name: (round(one.value, 3), round(one.low, 3), round(one.high, 3))
+        for name, one in found.items()
+        if one.value is not None and one.low is not None and one.high is not None
+    }
 
 
 def load_calibrated(folder: Path) -> tuple[Agreement, Agreement]:

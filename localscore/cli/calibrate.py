@@ -47,9 +47,9 @@ def calibrate(
     What is told of after was measured on records that the calibration had not seen (cross-validation by query).
     """
     from localscore import agreement, labelled
-    from localscore.agreement.calibrating import CALIBRATION
+    from localscore.agreement.calibrating import CALIBRATION, on_card
     from localscore.calibration import CALIBRATED
-    from localscore.judges.cards import read_tuning, tables, with_tables
+    from localscore.judges.cards import Tuning, read_tuning, tables, with_tables
     from localscore.judges.loading import own_card
     from localscore.runs import write_whole
 
@@ -82,8 +82,13 @@ def calibrate(
     say(f"The calibration is in {out / CALIBRATION}.")
     if install:
         own = own_card(judge)
-        earlier = read_tuning(own).calibration if own.is_file() else {}
+        earlier = read_tuning(own) if own.is_file() else Tuning()
         text = own.read_text(encoding="utf-8") if own.is_file() else ""
-        new = tables("calibration", {**earlier, **found.calibrations})
-        write_whole(own, with_tables(text, "calibration", new).encode())
+        text = with_tables(
+            text, "calibration", tables("calibration", {**earlier.calibration, **found.calibrations})
+        )
+        text = with_tables(
+            text, "agreement", tables("agreement", {**earlier.agreement, **on_card(found.after)})
+        )
+        write_whole(own, text.encode())
         say(f"It is used from now on: {own}. Take its tables out of that file to go back.")

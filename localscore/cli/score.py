@@ -18,6 +18,7 @@ from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say, talk
 from localscore.cli.options import BatchTokens, CalibrationChoice, Device, Dtype, JudgeName, Quantize
 from localscore.errors import OptionError
 from localscore.judges import Judge
+from localscore.judges.loading import tuning_of
 from localscore.metrics import METRICS, ContextRelevance, Metric
 from localscore.results import SampleResult
 from localscore.scoring import Penalties
@@ -86,6 +87,8 @@ def score(
         batch_tokens=batch_tokens,
         calibration=calibration,
     )
+    if not quiet and (doubts := tuning_of(judge).doubts):
+        say(f"Judge {loaded.identity.name}: {doubts}.")
     with progress_shown(len(dataset.samples), loaded, quiet=quiet) as listener:
         try:
             run = api.score(

@@ -87,6 +87,15 @@ class Measured(_Part):
     overlap: dict[str, tuple[float, float, float]] = {}
     """The same of word overlap, on the same records."""
 
+    @property
+    def poor(self) -> bool:
+        """Whether it hardly does better than chance."""
+        return self.measures.get("balanced_accuracy", (1.0, 1.0, 1.0))[0] < POOR
+
+
+POOR = 0.6
+"""Balanced accuracy below which agreement is called poor; chance gives 0.5."""
+
 
 class Tuning(_Part):
     """How a judge is asked and what its answers are worth: tables of its card, or of a file of its user's."""
@@ -97,6 +106,17 @@ class Tuning(_Part):
     """By question: what turns its probabilities into ones that people's verdicts bear out."""
     agreement: dict[str, Measured] = {}
     """By question: how well it agrees with people, with its calibration where it has one."""
+
+    @property
+    def doubts(self) -> str:
+        """What to say of a judge whose agreement with people is poor or unknown; nothing where it is neither."""
+        if not self.agreement:
+            return "how well it agrees with people has not been measured (localscore agree)"
+        poor = {
+            name: one.measures["balanced_accuracy"][0] for name, one in self.agreement.items() if one.poor
+        }
+        told = [f"{name} (balanced accuracy {accuracy:.2f})" for name, accuracy in poor.items()]
+        return f"it agrees poorly with people on {', '.join(told)}" if told else ""
 
     @field_validator("calibration")
     @classmethod

@@ -1,0 +1,121 @@
+"""Writes what was measured into a judge's card, and all cards into docs/judges.md.
+
+scripts/write_cards.py                    docs/judges.md alone
+scripts/write_cards.py NAME FOLDER…       the card NAME too, from folders of `localscore calibrate` and `agree`
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from localscore.agreement import load_agreement
+from localscore.agreement.calibrating import AFTER, CALIBRATION, on_card
+from localscore.judges.cards import Card, Measured, cards, read_tuning, tables, with_tables
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "judges.md"
+
+HEADS = {
+    "relevance": {
+        "quadratic_kappa": "quadratic κ",
+        "balanced_accuracy": "bal. acc. ≥ medium",
+        "auroc": "AUROC",
+    },
+    "usage": {"balanced_accuracy": "balanced accuracy", "auroc": "AUROC"},
+    "attribution": {"balanced_accuracy": "balanced accuracy", "auroc": "AUROC"},
+    "sufficiency": {"balanced_accuracy": "balanced accuracy", "auroc": "AUROC"},
+    "claims": {"f1": "F1", "precision": "precision", "recall": "recall"},
+}
+
+
+def main() -> None:
+    """Write the card that is named, and the page."""
+    if len(sys.argv) > 1:
+        write_card(sys.argv[1], [Path(folder) for folder in sys.argv[2:]])
+        cards.cache_clear()
+    PAGE.write_text(page(cards()), encoding="utf-8")
+    print(f"Written: {PAGE.relative_to(ROOT)}")
+
+
+def write_card(name: str, folders: list[Path]) -> None:
+    """Put calibration and agreement into the file of a card."""
+    path = ROOT / "models" / f"{name}.toml"
+    text = path.read_text(encoding="utf-8")
+    before = read_tables(text)
+    calibration, measured = dict(before.calibration), dict(before.agreement)
+    for folder in folders:
+        for here in (folder, folder / "claims"):
+            if (here / CALIBRATION).exists():
+                calibration |= read_tuning(here / CALIBRATION).calibration
+                measured |= on_card(load_agreement(here, AFTER))
+            elif (here / "agreement.json").exists():
+                measured |= on_card(load_agreement(here))
+    text = with_tables(text, "calibration", tables("calibration", calibration))
+    path.write_text(with_tables(text, "agreement", tables("agreement", measured)), encoding="utf-8")
+    print(f"Written: {path.relative_to(ROOT)}")
+
+
+def read_tables(text: str) -> Card:
+    """Return the card in a text."""
+    import tomllib
+
+    return Card.model_validate(tomllib.loads(text))
+
+
+def page(all_cards: tuple[Card, ...]) -> str:
+    """Return docs/judges.md."""
+    lines = [
+        "# Judges",
+        "",
+        "Each judge that could be run here, measured against verdicts of people. Made from the cards in `models/` by",
+        "`scripts/write_cards.py`; `scripts/measure-judge NAME LABELLED` measures one and writes its card.",
+        "",
+        "Intervals are 95 %, from a bootstrap clustered by query. Measures of a calibrated question are out of fold: each",
+        "record by a calibration that was fitted without its query. *Word overlap* is the same measure of a contestant",
+        "without a model, on the same records: a judge that is not better adds nothing there. ECE is the calibration",
+        "error of the verdict's probability.",
+        "",
+        "| judge | parameters | licence | memory GB | where it was tried |",
+        "| --- | ---: | --- | --- | --- |",
+    ]
+    for card in all_cards:
+        memory = ", ".join(f"{name} {gb:g}" for name, gb in card.memory.items())
+        tried = card.tried or "not yet"
+        lines.append(
+            f"| `{card.name}` | {card.parameters / 1e9:.2f} B | {card.licence} | {memory} | {tried} |"
+        )
+    for kind, heads in HEADS.items():
+        measured = [card for card in all_cards if kind in card.agreement]
+        if not measured:
+            continue
+        lines += ["", f"## {kind.capitalize()}", ""]
+        columns = ["judge", "calibrated", "arithmetic", "records", "queries", *heads.values()]
+        columns += ["word overlap", "ECE", "records a minute"]
+        lines += [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
+        lines += [row(card, kind, card.agreement[kind], heads) for card in measured]
+    missing = [card.name for card in all_cards if not card.agreement]
+    if missing:
+        lines += ["", f"Not measured: {', '.join(f'`{name}`' for name in missing)}."]
+    return "\n".join(lines) + "\n"
+
+
+def row(card: Card, kind: str, told: Measured, heads: dict[str, str]) -> str:
+    """Return a row of a table."""
+    calibrated = "yes" if kind in card.calibration else "no"
+    first = next(iter(heads))
+    cells = [f"`{card.name}`", calibrated, told.arithmetic, str(told.records), str(told.clusters)]
+    cells += [interval(told.measures.get(name)) for name in heads]
+    cells += [interval(told.overlap.get(first))]
+    cells += [f"{told.ece:.2f}" if told.ece is not None and kind != "claims" else "–"]
+    cells += [f"{told.samples_per_minute:g}" if told.samples_per_minute is not None else "–"]
+    return f"| {' | '.join(cells)} |"
+
+
+def interval(told: tuple[float, float, float] | None) -> str:
+    """Return a measure with its interval."""
+    return f"{told[0]:.2f} [{told[1]:.2f}, {told[2]:.2f}]" if told is not None else "–"
+
+
+if __name__ == "__main__":
+    main()
