@@ -7,6 +7,7 @@ scripts/write_cards.py NAME FOLDER…       the card NAME too, from folders of `
 from __future__ import annotations
 
 import sys
+import tomllib
 from pathlib import Path
 
 from localscore.agreement import load_agreement
@@ -15,6 +16,16 @@ from localscore.judges.cards import Card, Measured, cards, read_tuning, tables, 
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "judges.md"
+
+INTRODUCTION = """# Judges
+
+Each judge that could be run here, measured against verdicts of people. Made from the cards in `models/` by
+`scripts/write_cards.py`; `scripts/measure-judge NAME LABELLED` measures one and writes its card.
+
+Intervals are 95 %, from a bootstrap clustered by query. Measures of a calibrated question are out of fold: each record
+by a calibration that was fitted without its query. *Word overlap* is the same measure of a contestant without a model,
+on the same records: a judge that is not better adds nothing there. ECE is the calibration error of the verdict's
+probability. The human judgments are not part of the project: some of them may be used for measuring only."""
 
 HEADS = {
     "relevance": {
@@ -58,23 +69,13 @@ def write_card(name: str, folders: list[Path]) -> None:
 
 def read_tables(text: str) -> Card:
     """Return the card in a text."""
-    import tomllib
-
     return Card.model_validate(tomllib.loads(text))
 
 
 def page(all_cards: tuple[Card, ...]) -> str:
     """Return docs/judges.md."""
     lines = [
-        "# Judges",
-        "",
-        "Each judge that could be run here, measured against verdicts of people. Made from the cards in `models/` by",
-        "`scripts/write_cards.py`; `scripts/measure-judge NAME LABELLED` measures one and writes its card.",
-        "",
-        "Intervals are 95 %, from a bootstrap clustered by query. Measures of a calibrated question are out of fold: each",
-        "record by a calibration that was fitted without its query. *Word overlap* is the same measure of a contestant",
-        "without a model, on the same records: a judge that is not better adds nothing there. ECE is the calibration",
-        "error of the verdict's probability.",
+        *INTRODUCTION.splitlines(),
         "",
         "| judge | parameters | licence | memory GB | where it was tried |",
         "| --- | ---: | --- | --- | --- |",
