@@ -44,6 +44,8 @@ class Difference:
     def finding(self) -> str:
         """What the interval says, in a word."""
         low, high = self.interval.low, self.interval.high
+        if not any(self.by_sample.values()):
+            return "equal in every sample"
         if low is None or high is None:
             return "too few samples to tell"
         return "higher" if low > 0 else "lower" if high < 0 else "no clear difference"
@@ -54,7 +56,7 @@ class Comparison:
     """A run beside its baseline."""
 
     baseline: str
-    """Where the baseline is, or who judged it."""
+    """The name of its folder, or of its judge."""
     metrics: tuple[Difference, ...]
     other_terms: tuple[str, ...]
     """In what the two were judged differently; nothing where only the samples may differ."""
@@ -78,7 +80,7 @@ def compared(run: Run, baseline: Run) -> Comparison:
     same = [name for name in names if scale_of(ours, name) == scale_of(theirs, name)]
     found = (_difference(name, pairs, scale_of(ours, name)) for name in same)
     return Comparison(
-        baseline=str(baseline.folder or baseline.manifest.judge.get("name", "")),
+        baseline=baseline.folder.resolve().name if baseline.folder else str(baseline.manifest.judge.get("name", "")),
         metrics=tuple(difference for difference in found if difference is not None),
         other_terms=_other_terms(run.manifest, baseline.manifest),
         unpaired=len(run.results) - len(pairs),

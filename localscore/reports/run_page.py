@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import PurePath
 from urllib.parse import quote
 
 from localscore.reports.close_calls import close_calls
@@ -43,7 +44,7 @@ def run_page(run: Run, baseline: Run | None = None) -> str:
     return page(
         "run.html",
         data=stories(run, told, comparison),
-        title=f"localscore report · {run.folder.name}" if run.folder else "localscore report",
+        title=f"localscore report · {run.folder.resolve().name}" if run.folder else "localscore report",
         figures=told,
         comparison=comparison,
         calls=calls[:CLOSE_CALLS],
@@ -53,6 +54,7 @@ def run_page(run: Run, baseline: Run | None = None) -> str:
         coin_toss=COIN_TOSS,
         provenance=provenance(run.manifest),
         run=run,
+        source=PurePath(run.manifest.dataset.get("source") or "samples").name,
         link=link,
         failures_shown=SAMPLES_OF_A_FAILURE,
     )
