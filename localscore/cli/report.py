@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from localscore.cli.app import app, say
+from localscore.errors import OptionError
 
 Folder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
 
@@ -32,3 +34,29 @@ def report(
     path = out or folder / REPORT
     write_whole(path, page)
     say(f"The report is {path} ({len(page) / 1e6:.1f} MB).")
+
+
+@app.command()
+def export(
+    folder: Folder,
+    format_: Annotated[
+        Literal["csv", "markdown", "parquet"],
+        typer.Option("--format", help="parquet needs the extra `parquet`."),
+    ] = "csv",
+    out: Annotated[Path | None, typer.Option(help="The file; standard output where not given.")] = None,
+) -> None:
+    """Write a run as a table, a row per sample: scores, statuses, bands, reasons, counts.
+
+    Example: localscore export runs/rag --format parquet --out rag.parquet
+    """
+    from localscore.reports.exports import FORMATS
+    from localscore.runs import load_run, write_whole
+
+    content = FORMATS[format_](load_run(folder))
+    if out is not None:
+        write_whole(out, content)
+    elif format_ == "parquet" and sys.stdout.isatty():
+        raise OptionError("Parquet is not for a terminal.", hint="Give a file with --out.")
+    else:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()

@@ -80,16 +80,16 @@ def compared(run: Run, baseline: Run) -> Comparison:
     same = [name for name in names if scale_of(ours, name) == scale_of(theirs, name)]
     found = (_difference(name, pairs, scale_of(ours, name)) for name in same)
     return Comparison(
-        baseline=baseline.folder.resolve().name if baseline.folder else str(baseline.manifest.judge.get("name", "")),
+        baseline=baseline.folder.resolve().name
+        if baseline.folder
+        else str(baseline.manifest.judge.get("name", "")),
         metrics=tuple(difference for difference in found if difference is not None),
         other_terms=_other_terms(run.manifest, baseline.manifest),
         unpaired=len(run.results) - len(pairs),
     )
 
 
-def _difference(
-    name: str, pairs: list[tuple[SampleResult, SampleResult]], scale: float
-) -> Difference | None:
+def _difference(name: str, pairs: list[tuple[SampleResult, SampleResult]], scale: float) -> Difference | None:
     scores: dict[str, tuple[float, float]] = {}
     for earlier, result in pairs:
         old, new = earlier.scores.get(name), result.scores.get(name)

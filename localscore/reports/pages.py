@@ -35,13 +35,17 @@ def page(template: str, *, data: Any = None, **names: Any) -> str:
     """
     style = Markup(asset(STYLE))
     script = Markup("\n".join(map(asset, SCRIPTS)) if data is not None else "")
-    text = _environment().get_template(template).render(
-        style=style,
-        script=script,
-        policy=policy(style, script),
-        data=embedded(data),
-        version=version("localscore"),
-        **names,
+    text = (
+        _environment()
+        .get_template(template)
+        .render(
+            style=style,
+            script=script,
+            policy=policy(style, script),
+            data=embedded(data),
+            version=version("localscore"),
+            **names,
+        )
     )
     return _LONE.sub("\ufffd", text)  # half of a pair has no place in a file
 

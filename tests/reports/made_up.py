@@ -29,7 +29,7 @@ from localscore.verdicts import legal_values
 
 WORDS = """bridge ferry river tower harbour valley engine museum ticket signal coach lantern copper granite winter
 morning price length weight opening closing builder keeper captain garden kitchen recipe filter battery switch
-manual warranty service station platform timetable festival library archive letter article paragraph number""".split()
+manual warranty service station platform timetable festival library archive letter article paragraph number"""
 ITEMS = ("the opening year", "the price of a single ticket", "who built it", "the weight in kilograms")
 FIRST = {"relevance": 0.35, "usage": 0.25, "attribution": 0.25, "sufficiency": 0.15}
 """How much a made-up judge leans towards the first legal value."""
@@ -72,7 +72,7 @@ def rows(samples: int, passages: int) -> list[dict[str, Any]]:
     return [
         {
             "id": f"sample-{n}",
-            "query": f"Where is the {' '.join(chance.choices(WORDS, k=7))}?",
+            "query": f"Where is the {' '.join(chance.choices(WORDS.split(), k=7))}?",
             "contexts": chance.sample(texts, min(5, passages)),
             "answer": _text(chance, 2),
             "ground_truth": _text(chance, 2),
@@ -82,7 +82,9 @@ def rows(samples: int, passages: int) -> list[dict[str, Any]]:
 
 
 def _text(chance: random.Random, count: int) -> str:
-    made = (" ".join(chance.choices(WORDS, k=chance.randint(10, 20))).capitalize() for _ in range(count))
+    made = (
+        " ".join(chance.choices(WORDS.split(), k=chance.randint(10, 20))).capitalize() for _ in range(count)
+    )
     return ". ".join(made) + "."
 
 

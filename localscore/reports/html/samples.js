@@ -11,7 +11,8 @@ let listed = everyone.map((_, i) => i);
 /* ── Columns ─────────────────────────────────────────────────────────────── */
 
 const compared = everyone.some((sample) => sample.differences);
-const usedOf = (sample) => sample.contexts.filter((context) => context.used).length;
+const judgedContexts = (sample) => sample.contexts.some((context) => context.level !== undefined);
+const usedOf = (sample) => (judgedContexts(sample) ? sample.contexts.filter((context) => context.used).length : null);
 const supportedOf = (sample) => (sample.claims ?? []).filter((claim) => claim.supported).length;
 
 const columns = [
@@ -23,9 +24,9 @@ const columns = [
       value: (sample) => sample.differences?.[i], cell: (sample) => [signed(sample.differences?.[i])] }] : []),
   ]),
   { title: "Used", label: "Contexts used", numeric: true, wide: true, value: usedOf,
-    cell: (sample) => [`${usedOf(sample)} / ${sample.contexts.length}`] },
+    cell: (sample) => [`${usedOf(sample) ?? "–"} / ${sample.contexts.length}`] },
   { title: "Missing", label: "Missing items", numeric: true, wide: true,
-    value: (sample) => (sample.missing ?? []).length },
+    value: (sample) => (sample.sufficient === undefined ? null : (sample.missing ?? []).length) },
   { title: "Claims", label: "Claims supported", numeric: true, wide: true,
     value: (sample) => (sample.claims ? supportedOf(sample) / sample.claims.length : null),
     cell: (sample) => [sample.claims ? `${supportedOf(sample)} / ${sample.claims.length}` : "–"] },
