@@ -32,6 +32,7 @@ def report(
     run = load_run(folder)
     page = run_page(run, load_run(baseline) if baseline is not None else None).encode()
     path = out or folder / REPORT
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, page)
     say(f"The report is {path} ({len(page) / 1e6:.1f} MB).")
 
@@ -54,6 +55,7 @@ def export(
 
     content = FORMATS[format_](load_run(folder))
     if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
         write_whole(out, content)
     elif format_ == "parquet" and sys.stdout.isatty():
         raise OptionError("Parquet is not for a terminal.", hint="Give a file with --out.")

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from localscore.errors import RunError
+from localscore.metrics import ContextRelevance
 from localscore.reports.intervals import Interval, mean_interval
 from localscore.results import SampleResult, ScoreResult
-from localscore.runs import Run
-from localscore.scoring import Penalties
+from localscore.runs import Run, metric_from
 from localscore.scoring.numbers import mean
 from localscore.scoring.relevance import BANDS, WEIGHTS
 from localscore.scoring.support import RECALL_BANDS
@@ -250,9 +251,13 @@ def _folded(text: str) -> str:
 
 
 def _waterfall(results: Iterable[SampleResult], told: dict[str, Any]) -> Waterfall | None:
-    if "penalties" not in told:
+    try:
+        metric = metric_from(told)
+    except RunError:  # of another version of localscore, whose formula may be another one
         return None
-    penalties, scale = Penalties(**told["penalties"]), float(told.get("scale", 1.0))
+    if not isinstance(metric, ContextRelevance):
+        return None
+    penalties, scale = metric.penalties, metric.scale
     parts: list[tuple[float, float, float, float]] = []
     for result in results:
         score = result.scores.get("context_relevance")

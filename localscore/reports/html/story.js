@@ -116,13 +116,20 @@ function contextsOf(sample, name) {
   }));
 }
 
+/** Go so many characters from a place in a text, a little less where that parts no word. */
+function wholeWords(text, place, way) {
+  const end = unparted(text, Math.max(0, Math.min(text.length, place + way)));
+  if (end === 0 || end === text.length) return end;
+  const space = way < 0 ? text.indexOf(" ", end) : text.lastIndexOf(" ", end);
+  return Math.abs(space - end) < 30 && (way < 0 ? space < place : space > place) ? space : end;
+}
+
 /** A quote with what stands around it in its context. */
 function quoted(claim, sample) {
   if (!claim.at) return claim.quote === undefined ? null : judged(claim.quote, "blockquote");
   const [place, from, to] = claim.at;
   const text = data.texts[sample.contexts[place].text];
-  const start = unparted(text, Math.max(0, from - 120));
-  const end = unparted(text, Math.min(text.length, to + 120));
+  const [start, end] = [wholeWords(text, from, -120), wholeWords(text, to, 120)];
   const quote = text.slice(from, Math.min(to, from + 2000));
   return el("blockquote", { dir: "auto", class: "text" },
     start > 0 ? "… " : "", text.slice(start, from), el("mark", {}, quote),
