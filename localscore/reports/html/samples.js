@@ -6,6 +6,7 @@ const at = (id) => document.getElementById(id);
 const everyone = data.samples;
 const placeOf = new Map(everyone.map((sample, i) => [sample.id, i]));
 const state = { words: [], filters: new Map(), column: null, falling: false, page: 0, open: new Set() };
+const narrow = window.matchMedia("(max-width: 48rem)"); /* as in page.css */
 let listed = everyone.map((_, i) => i);
 
 /* ── Columns ─────────────────────────────────────────────────────────────── */
@@ -110,7 +111,9 @@ function rows(i) {
 }
 
 function storyRow(i, opened) {
-  const cell = el("td", { colspan: String(columns.length) });
+  /* No more than are shown, or the browser makes room for those that are not. */
+  const shown = columns.filter((column) => !column.wide || !narrow.matches).length;
+  const cell = el("td", { colspan: String(shown) });
   if (opened) cell.append(story(everyone[i], `:story-${i}`));
   return el("tr", { class: "story-row", id: `:story-${i}`, hidden: !opened, onkeydown: (event) => {
     if (event.key === "Escape") toggle(i);
@@ -259,6 +262,7 @@ search.addEventListener("input", () => {
   waiting = setTimeout(() => find(search.value), 120);
 });
 at(":filters").addEventListener("submit", (event) => event.preventDefault());
+narrow.addEventListener("change", render);
 window.addEventListener("hashchange", () => follow(location.hash));
 window.addEventListener("popstate", () => follow(location.hash));
 

@@ -84,7 +84,7 @@ function scoresOf(sample) {
       el("p", { class: "headline" },
         el("span", { class: "middle" }, number(score.score)), " ",
         el("span", { class: "soft" }, `of ${metric.scale} · `), dot(markOf(score)), word),
-      judged(score.reason),
+      ...longText(score.reason),
       facts.length ? el("p", { class: "soft small" }, facts.join(" · ")) : null);
   });
   return el("div", { class: "pair" }, ...items);
