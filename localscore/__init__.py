@@ -12,7 +12,7 @@
     datasets.py       files → samples
     runs.py           writes and reads run folders
     summary.py        results → means and counts
-    reports/          tables for people
+    reports/          tables and pages for people
     cli/              the command line
     errors.py         every error, in one tree
 

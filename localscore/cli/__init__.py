@@ -6,6 +6,7 @@
     agree.py    agree
     calibrate.py  calibrate
     explain.py  explain
+    report.py   report, export
     models.py   models list, pull, path, verify
 
 Each module adds its commands to the one `app`.

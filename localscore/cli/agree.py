@@ -19,7 +19,9 @@ def agree(
         Path, typer.Argument(metavar="LABELLED", help="A JSONL file of human judgments, or a folder of such.")
     ],
     judge: JudgeName,
-    out: Annotated[Path | None, typer.Option(help="Folder for answers.jsonl and agreement.json.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for answers.jsonl, agreement.json and agreement.html.")
+    ] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="At most so many records of each kind, spread over its sets.")
     ] = None,
@@ -79,12 +81,17 @@ def agree(
                 else "Stopped. What was answered is kept; the same command carries on."
             )
             raise typer.Exit(STOPPED) from None
+    if out is not None:
+        from localscore.reports.agreement_page import PAGE, agreement_page
+        from localscore.runs import write_whole
+
+        write_whole(out / PAGE, agreement_page(found).encode())
     if not quiet:
         from localscore.reports.agreement import agreement_tables
 
         data().print(agreement_tables(found))
         if out is not None:
-            say(f"All measures are in {out / 'agreement.json'}, each answer in {out / 'answers.jsonl'}.")
+            say(f"All measures are in {out / 'agreement.json'}, and as a page in {out / PAGE}.")
     failed = sum(sum(kind.failed.values()) for kind in found.kinds.values())
     if failed:
         say(f"{failed} verdict{'s' * (failed != 1)} could not be had; they are in no measure.")

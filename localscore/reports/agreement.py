@@ -17,7 +17,7 @@ from localscore.labelled import Kind
 
 _YES_OR_NO = {"balanced_accuracy": "bal. acc.", "f1": "F1", "auroc": "AUROC", "kappa": "κ"}
 
-_TABLES: dict[Kind, dict[str, dict[str, str]]] = {
+TABLES: dict[Kind, dict[str, dict[str, str]]] = {
     "relevance": {
         "four levels": {
             "quadratic_kappa": "quad. κ",
@@ -39,8 +39,8 @@ _TABLES: dict[Kind, dict[str, dict[str, str]]] = {
 }
 """For each kind its tables, by what they are about: measures, and how they are headed."""
 
-_HEADS = {
-    name: head for tables in _TABLES.values() for heads in tables.values() for name, head in heads.items()
+HEADS = {
+    name: head for tables in TABLES.values() for heads in tables.values() for name, head in heads.items()
 }
 
 
@@ -54,7 +54,7 @@ def calibration_tables(before: Agreement, after: Agreement) -> RenderableType:
     """Return for each kind of question what a calibration changes."""
     parts: list[RenderableType] = []
     for kind, told in after.kinds.items():
-        heads = {name: head for heads in _TABLES[kind].values() for name, head in heads.items()}
+        heads = {name: head for heads in TABLES[kind].values() for name, head in heads.items()}
         table = Table(title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         table.title = f"{kind} · {told.all.n} records of {told.all.clusters} queries"
         for column in ("", *heads.values(), "ECE"):
@@ -92,7 +92,7 @@ def _kind(kind: Kind, told: KindAgreement, judge: str) -> RenderableType:
     if told.failed:
         causes = ", ".join(f"{count} {cause.replace('_', ' ')}" for cause, count in told.failed.items())
         parts.append(Text(f"No verdict could be had on {sum(told.failed.values())} more: {causes}."))
-    for number, (title, heads) in enumerate(_TABLES[kind].items()):
+    for number, (title, heads) in enumerate(TABLES[kind].items()):
         parts.append(_contestants(every, title, heads, judge, ahead=number == 0))
     if len(told.slices) > 3:  # all, one set and one language are the same records
         parts.append(_slices(told.slices))
@@ -126,7 +126,7 @@ def _slices(slices: Sequence[Slice]) -> Table:
         table.add_row(
             Text(part.name),
             str(part.n),
-            _HEADS.get(part.headline, part.headline),
+            HEADS.get(part.headline, part.headline),
             *(interval(row.measures[part.headline]) for row in (judge, overlap)),
             interval(overlap.ahead) if overlap.ahead is not None else "",
             number(part.ece),
