@@ -5,6 +5,7 @@
     score.py    score, metrics
     agree.py    agree
     explain.py  explain
+    cache.py    cache stats, prune, clear
     models.py   models list, pull, path, verify
 
 Each module adds its commands to the one `app`.

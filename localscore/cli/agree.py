@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from localscore import api, engine
+from localscore.cache import cache_path, cached
 from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say
-from localscore.cli.options import BatchTokens, Device, Dtype, JudgeName, Quantize
+from localscore.cli.options import BatchTokens, Cache, Device, Dtype, JudgeName, NoCache, Quantize
 from localscore.cli.score import progress_shown
 
 
@@ -31,6 +32,8 @@ def agree(
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
     batch_tokens: BatchTokens = None,
+    cache: Cache = None,
+    no_cache: NoCache = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Ask all again where DIR holds other answers.")
     ] = False,
@@ -51,11 +54,12 @@ def agree(
         say(f"Left out: {file} holds no judgments of a known kind.")
     items = labelled.chosen(records.items, kinds=_names(kinds), sets=_names(sets), limit=limit)
     loaded = api.load_judge(judge, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens)
-    with progress_shown(len(items), loaded, quiet=quiet) as show:
+    kept_in = None if no_cache else cache or cache_path()
+    with progress_shown(len(items), loaded, quiet=quiet) as show, cached(loaded, kept_in) as asked:
         try:
             found = agreement.agree(
                 items,
-                loaded,
+                asked,
                 others=records.others,
                 corpus=records.items,
                 out=out,

@@ -63,7 +63,7 @@ class _Talk(logging.Handler):
 
 def run() -> None:
     """Run a command; an error on purpose becomes one message and exit status 2, without a traceback."""
-    from localscore.cli import agree, explain, models, score  # noqa: F401  (they add their commands)
+    from localscore.cli import agree, cache, explain, models, score  # noqa: F401  (they add their commands)
 
     log = logging.getLogger("localscore")
     log.setLevel(logging.INFO)

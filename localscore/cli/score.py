@@ -14,8 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from localscore import api, datasets, engine
+from localscore.cache import cache_path
 from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say, talk
-from localscore.cli.options import BatchTokens, Device, Dtype, JudgeName, Quantize
+from localscore.cli.options import BatchTokens, Cache, Device, Dtype, JudgeName, NoCache, Quantize
 from localscore.errors import OptionError
 from localscore.judges import Judge
 from localscore.metrics import METRICS, ContextRelevance, Metric
@@ -55,6 +56,8 @@ def score(
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
     batch_tokens: BatchTokens = None,
+    cache: Cache = None,
+    no_cache: NoCache = False,
     skip_bad_rows: Annotated[
         bool, typer.Option("--skip-bad-rows", help="Leave rows that cannot be read out.")
     ] = False,
@@ -86,6 +89,7 @@ def score(
                 metrics=chosen,
                 out=out,
                 overwrite=overwrite,
+                cache=None if no_cache else cache or cache_path(),
                 listener=listener,
                 on_result=_print_line if out is None else None,
             )
