@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from pydantic import ByteSize, TypeAdapter, ValidationError
 from localscore.cache import cache_path
 from localscore.cache.store import Stats, Store, opened
 from localscore.cli.app import app, say
-from localscore.errors import CacheError, OptionError
+from localscore.errors import OptionError
 
 cache = typer.Typer(
     help="Verdicts that were given already: how many, and removing them.", no_args_is_help=True
@@ -37,8 +37,7 @@ def stats(file: File = None, as_json: Json = False) -> None:
 
     Example: localscore cache stats --json
     """
-    with _open(file) as store:
-        told = store.stats()
+    _, told = _done(file, lambda store: 0)
     if as_json:
         typer.echo(json.dumps(asdict(told)))
         return
@@ -68,27 +67,22 @@ def prune(
         raise OptionError("What to remove was not said.", hint="Give --older-than, --max-size, or both.")
     before = time.time() - _age(older_than) if older_than is not None else None
     max_bytes = _bytes(max_size) if max_size is not None else None
-    with _open(file) as store:
-        removed = store.prune(before=before, max_bytes=max_bytes)
-        _tell(removed, store.stats(), as_json=as_json)
+    _tell(*_done(file, lambda store: store.prune(before=before, max_bytes=max_bytes)), as_json=as_json)
 
 
 @cache.command()
 def clear(file: File = None, as_json: Json = False) -> None:
     """Remove all verdicts."""
-    with _open(file) as store:
-        _tell(store.clear(), store.stats(), as_json=as_json)
+    _tell(*_done(file, Store.clear), as_json=as_json)
 
 
-@contextmanager
-def _open(file: Path | None) -> Iterator[Store]:
+def _done(file: Path | None, work: Callable[[Store], int]) -> tuple[int, Stats]:
+    """Return how many verdicts some work has removed, and what is left; nothing where there is no cache yet."""
     path = file or cache_path()
     if not path.exists():
-        raise CacheError(
-            f"There is no cache {str(path)!r}.", hint="The first run that judges anything begins it."
-        )
+        return 0, Stats(str(path), 0, 0, {}, None, None)
     with closing(opened(path)) as store:
-        yield store
+        return work(store), store.stats()
 
 
 def _tell(removed: int, left: Stats, *, as_json: bool) -> None:
