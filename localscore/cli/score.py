@@ -97,7 +97,7 @@ def score(
             say(
                 "Stopped."
                 if out is None
-                else "Stopped. What was finished is kept; the same command carries on."
+                else "Stopped. What was judged is kept; the same command carries on."
             )
             raise typer.Exit(STOPPED) from None
     if out is not None and not quiet:
