@@ -174,7 +174,7 @@ class Store:
     def size(self) -> int:
         """The bytes of the file, with what is on its way into it."""
         with _told(self.path):
-            return sum(file.stat().st_size for file in _files(self.path) if file.exists())
+            return sum(file.stat().st_size for file in _files(self.path)[:2] if file.exists())
 
     def close(self) -> None:
         """Close the file."""
@@ -260,5 +260,7 @@ def _told(path: Path) -> Iterator[None]:
         if code in _DAMAGE:
             raise CacheDamaged(f"The cache {str(path)!r} is damaged: {error}.") from error
         raise CacheError(f"The cache {str(path)!r} cannot be used: {error}.") from error
+    except UnicodeDecodeError as error:  # in what SQLite quotes of the file
+        raise CacheDamaged(f"The cache {str(path)!r} is damaged: {error}.") from error
     except OSError as error:
         raise CacheError(f"The cache {str(path)!r} cannot be used: {error}.") from error

@@ -16,9 +16,9 @@ import typer
 from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from localscore.cache import cache_path
-from localscore.cache.store import Stats, Store, opened
+from localscore.cache.store import Stats, Store, begun_anew, opened
 from localscore.cli.app import app, say
-from localscore.errors import OptionError
+from localscore.errors import CacheDamaged, OptionError
 
 cache = typer.Typer(
     help="Verdicts that were given already: how many, and removing them.", no_args_is_help=True
@@ -82,7 +82,11 @@ def _done(file: Path | None, work: Callable[[Store], int]) -> tuple[int, Stats]:
     if not path.exists():
         return 0, Stats(str(path), 0, 0, {}, None, None)
     with closing(opened(path)) as store:
-        return work(store), store.stats()
+        try:
+            return work(store), store.stats()
+        except CacheDamaged as error:
+            with closing(begun_anew(store, error)) as anew:
+                return 0, anew.stats()
 
 
 def _tell(removed: int, left: Stats, *, as_json: bool) -> None:
