@@ -84,12 +84,13 @@ def test_a_cache_is_made_small_enough_oldest_first(shell: Shell, tmp_path: Path)
     shell("score", written(tmp_path, *rows), "--judge", "x", "--cache", tmp_path / "v")
     before = told(shell, "stats", "--cache", tmp_path / "v")
     with closing(sqlite3.connect(tmp_path / "v")) as database:
-        database.execute("UPDATE verdicts SET at = at - 9 WHERE key IN (SELECT key FROM verdicts LIMIT 20)")
+        database.execute("UPDATE verdicts SET at = at - 9 WHERE key IN (SELECT key FROM verdicts LIMIT 10)")
         database.commit()
-    after = told(shell, "prune", "--max-size", "50kB", "--cache", tmp_path / "v")
-    assert before["bytes"] > 50_000 >= after["bytes"] == (tmp_path / "v").stat().st_size
+    after = told(shell, "prune", "--max-size", "30kB", "--cache", tmp_path / "v")
+    assert before["bytes"] > 30_000 >= after["bytes"] == (tmp_path / "v").stat().st_size
     assert after["verdicts"] == before["verdicts"] - after["removed"] > 20
-    assert after["oldest"] == before["newest"] or after["oldest"] > before["oldest"] - 9
+    assert after["removed"] >= 10
+    assert after["oldest"] > before["oldest"] - 9
     assert told(shell, "prune", "--max-size", "0", "--cache", tmp_path / "v")["verdicts"] == 0
 
 
