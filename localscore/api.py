@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from localscore import datasets, engine
+from localscore.cache import cached
 from localscore.errors import OptionError
 from localscore.judges import Judge
 from localscore.judges.loading import load_judge
@@ -44,6 +45,7 @@ def score(
     skip_bad_rows: bool = False,
     limit: int | None = None,
     overwrite: bool = False,
+    cache: str | Path | None = None,
     listener: engine.Listener | None = None,
     on_result: Callable[[SampleResult], None] | None = None,
 ) -> Run:
@@ -59,6 +61,8 @@ def score(
         skip_bad_rows: leave rows that cannot be read out.
         limit: score only the first so many rows.
         overwrite: score everything again where `out` holds results.
+        cache: a file that keeps every verdict as soon as it is given, for this run and all others; the command line's
+            is `localscore.cache.cache_path()`. Nothing is kept where not given.
         listener: told after every verdict how far the run is.
         on_result: gets each result as soon as it is there, in the order of the samples.
 
@@ -87,6 +91,7 @@ def score(
 
     start, before = time.monotonic(), replace(chosen.tokens)
     with ExitStack() as stack:
+        chosen = stack.enter_context(cached(chosen, cache))
         writer = None
         results: list[SampleResult] = []
         if out is not None:
@@ -109,7 +114,12 @@ def score(
             "written": chosen.tokens.written - before.written,
             "samples": len(failed) + len(waiting),
         }
-        finished = manifest.finished_with(results, tokens, seconds=time.monotonic() - start)
+        finished = manifest.finished_with(
+            results,
+            tokens,
+            cached=chosen.tokens.cached - before.cached,
+            seconds=time.monotonic() - start,
+        )
         run = Run(tuple(results), finished, Path(out) if out is not None else None)
         if writer is not None:
             writer.finish(run)

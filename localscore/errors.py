@@ -4,6 +4,8 @@
     ├── OptionError                 an option that cannot be meant: a scale of NaN, an unknown metric
     ├── DataError                   rows that cannot be read; lists every one with file and line
     ├── RunError                    a run folder that cannot be read, or that holds another run
+    ├── CacheError                  a cache of verdicts that cannot be opened or written
+    │   └── CacheDamaged            it is not what was written there; it is set aside, never trusted
     ├── JudgeError                  a judge that cannot be used
     │   ├── UnknownJudge            no card, folder or file of that name
     │   ├── JudgeMissing            a known judge whose files are not here yet
@@ -61,6 +63,14 @@ class DataError(LocalscoreError, ValueError):
 
 class RunError(LocalscoreError):
     """A run folder that cannot be read, or that holds another run."""
+
+
+class CacheError(LocalscoreError):
+    """A cache of verdicts that cannot be opened or written."""
+
+
+class CacheDamaged(CacheError):
+    """A cache that is not what was written there, or was written by another version."""
 
 
 class JudgeError(LocalscoreError):

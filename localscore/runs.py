@@ -70,6 +70,8 @@ class Manifest(BaseModel):
     seconds: float | None = None
     tokens: dict[str, int] | None = None
     """Tokens that the judge read and wrote in the last sitting, and how many samples they were for."""
+    cached: int | None = None
+    """Verdicts of the last sitting that came from the cache, for which no token was read."""
     near_ties: int | None = None
     """Closed verdicts whose two most probable values are nearer to each other than the arithmetic's noise."""
 
@@ -103,7 +105,7 @@ class Manifest(BaseModel):
         )
 
     def finished_with(
-        self, results: Sequence[SampleResult], tokens: dict[str, int], *, seconds: float
+        self, results: Sequence[SampleResult], tokens: dict[str, int], *, cached: int = 0, seconds: float
     ) -> Manifest:
         """Return the manifest of the run now that it is finished."""
         noise = self.judge.get("noise", 0.0)
@@ -112,6 +114,7 @@ class Manifest(BaseModel):
             "finished": _now(),
             "seconds": round(seconds, 1),
             "tokens": tokens,
+            "cached": cached,
             "near_ties": sum(margin is not None and margin <= noise for margin in margins),
         }
         return self.model_copy(update=update)
@@ -163,18 +166,24 @@ class RunWriter:
         self.manifest = manifest
         self.kept = kept
         """The results that an earlier sitting has written."""
-        self._lines = (folder / RESULTS).open("ab")
+        self._lines = (folder / RESULTS).open("ab", buffering=0)
 
     def write(self, result: SampleResult) -> None:
-        """Append one result; it is on its way to the disk when this returns."""
-        self._lines.write(_line(result))
-        self._lines.flush()
+        """Append one result, whole or not at all; it is on its way to the disk when this returns."""
+        line, whole = _line(result), self._lines.tell()
+        written = 0
+        try:
+            while written < len(line):
+                written += self._lines.write(line[written:])
+        finally:
+            if written < len(line):  # a full disk takes a part of what it is given
+                self._lines.truncate(whole)
 
     def rewrite(self, results: Iterable[SampleResult]) -> None:
         """Put these results in the place of all that were written, whole or not at all."""
         self._lines.close()
         write_whole(self.folder / RESULTS, b"".join(map(_line, results)))
-        self._lines = (self.folder / RESULTS).open("ab")
+        self._lines = (self.folder / RESULTS).open("ab", buffering=0)
 
     def finish(self, run: Run) -> None:
         """Write summary and manifest, each whole or not at all."""
@@ -200,6 +209,9 @@ def recording(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with alone(folder):
+            for name in (MANIFEST, RESULTS, SUMMARY):
+                for left in folder.glob(f".{name}.*"):  # by a process that was killed; see `write_whole`
+                    left.unlink()
             kept = [] if overwrite else _kept(folder, manifest, samples)
             _cut_results(folder, kept)  # first, so that no row can be taken for one of the new manifest's
             _write_manifest(folder, manifest)

@@ -20,7 +20,7 @@ LAYERS = [
     {"scoring"},
     {"metrics"},
     {"judges"},
-    {"engine", "datasets", "summary", "labelled"},
+    {"engine", "datasets", "summary", "labelled", "cache"},
     {"overlap", "cutpoints"},
     {"replay", "runs"},
     {"agreement"},

@@ -56,8 +56,8 @@ class Answer(BaseModel):
     """What the judge found missing; it is asked where people named something and it found that too little."""
     cause: Cause | None = None
     """Why there is no verdict."""
-    seconds: float
-    """How long the judge took."""
+    seconds: float | None
+    """How long the judge took; none where a verdict came from the cache."""
 
 
 class _Said(NamedTuple):
@@ -79,7 +79,7 @@ def answer(item: Labelled, judge: Judge, overlap: float | tuple[str, ...]) -> An
     Raises:
         JudgeBroke: the judge raised something that is no `VerdictError`.
     """
-    start = time.monotonic()
+    start, cached = time.monotonic(), judge.tokens.cached
     said, cause = None, None
     try:
         said = _driven(_plan(item), judge)
@@ -103,7 +103,7 @@ def answer(item: Labelled, judge: Judge, overlap: float | tuple[str, ...]) -> An
         missing_answer=item.missing_answer,
         missing=said.missing if said is not None else (),
         cause=cause,
-        seconds=round(time.monotonic() - start, 3),
+        seconds=round(time.monotonic() - start, 3) if judge.tokens.cached == cached else None,
     )
 
 

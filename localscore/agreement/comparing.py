@@ -87,12 +87,13 @@ def _kind(kind: Kind, answers: Sequence[Answer], others: Sequence[Other]) -> Kin
     )
     every = _slice("all", "all", table)
     sets, languages = (sorted({of(answer) for answer in judged}) for of in (_set, _lang))
-    seconds = sum(answer.seconds for answer in answers)
+    timed = [answer.seconds for answer in answers if answer.seconds is not None]
+    seconds = sum(timed)
     return KindAgreement(
         records=len(answers),
         failed=dict(Counter(answer.cause.code for answer in answers if answer.cause is not None)),
         seconds=round(seconds, 1),
-        samples_per_minute=round(60 * len(answers) / seconds, 1) if seconds else None,
+        samples_per_minute=round(60 * len(timed) / seconds, 1) if seconds else None,
         finding=_finding(every),
         slices=(
             every,

@@ -7,6 +7,7 @@
     calibrate.py  calibrate
     explain.py  explain
     report.py   report, export
+    cache.py    cache stats, prune, clear
     models.py   models list, pull, path, verify
 
 Each module adds its commands to the one `app`.

@@ -8,8 +8,18 @@ from typing import Annotated
 import typer
 
 from localscore import api, engine
+from localscore.cache import cache_path, cached
 from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say
-from localscore.cli.options import BatchTokens, CalibrationChoice, Device, Dtype, JudgeName, Quantize
+from localscore.cli.options import (
+    BatchTokens,
+    Cache,
+    CalibrationChoice,
+    Device,
+    Dtype,
+    JudgeName,
+    NoCache,
+    Quantize,
+)
 from localscore.cli.score import progress_shown
 
 
@@ -34,6 +44,8 @@ def agree(
     quantize: Quantize = "none",
     batch_tokens: BatchTokens = None,
     calibration: CalibrationChoice = "auto",
+    cache: Cache = None,
+    no_cache: NoCache = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Ask all again where DIR holds other answers.")
     ] = False,
@@ -61,11 +73,12 @@ def agree(
         batch_tokens=batch_tokens,
         calibration=calibration,
     )
-    with progress_shown(len(items), loaded, quiet=quiet) as show:
+    kept_in = None if no_cache else cache or cache_path()
+    with progress_shown(len(items), loaded, quiet=quiet) as show, cached(loaded, kept_in) as asked:
         try:
             found = agreement.agree(
                 items,
-                loaded,
+                asked,
                 others=records.others,
                 corpus=records.items,
                 out=out,

@@ -63,7 +63,7 @@ class _Talk(logging.Handler):
 
 def run() -> None:
     """Run a command; an error on purpose becomes one message and exit status 2, without a traceback."""
-    from localscore.cli import agree, calibrate, explain, models, report, score  # noqa: F401  (they add commands)
+    from localscore.cli import agree, cache, calibrate, explain, models, report, score  # noqa: F401  (they add commands)
 
     log = logging.getLogger("localscore")
     log.setLevel(logging.INFO)

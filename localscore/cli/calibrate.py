@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from localscore import api, engine
+from localscore.cache import cache_path, cached
 from localscore.cli.agree import _names
 from localscore.cli.app import STOPPED, app, data, say
-from localscore.cli.options import BatchTokens, Device, Dtype, JudgeName, Quantize
+from localscore.cli.options import BatchTokens, Cache, Device, Dtype, JudgeName, NoCache, Quantize
 from localscore.cli.score import progress_shown
 
 
@@ -35,6 +36,8 @@ def calibrate(
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
     batch_tokens: BatchTokens = None,
+    cache: Cache = None,
+    no_cache: NoCache = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Ask all again where DIR holds other answers.")
     ] = False,
@@ -60,11 +63,12 @@ def calibrate(
     loaded = api.load_judge(
         judge, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens, calibration="none"
     )
-    with progress_shown(len(items), loaded, quiet=quiet) as show:
+    kept_in = None if no_cache else cache or cache_path()
+    with progress_shown(len(items), loaded, quiet=quiet) as show, cached(loaded, kept_in) as asked:
         try:
             found = agreement.calibrate(
                 items,
-                loaded,
+                asked,
                 out,
                 others=records.others,
                 corpus=records.items,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -24,3 +25,8 @@ BatchTokens = Annotated[
     int | None,
     typer.Option(min=1, help="Most tokens in a pass where prompts are read together, as on a GPU."),
 ]
+Cache = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Where verdicts are kept for all runs; see `localscore cache`."),
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask the judge everything, and keep nothing.")]

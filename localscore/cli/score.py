@@ -14,8 +14,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from localscore import api, datasets, engine
+from localscore.cache import cache_path
 from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say, talk
-from localscore.cli.options import BatchTokens, CalibrationChoice, Device, Dtype, JudgeName, Quantize
+from localscore.cli.options import (
+    BatchTokens,
+    Cache,
+    CalibrationChoice,
+    Device,
+    Dtype,
+    JudgeName,
+    NoCache,
+    Quantize,
+)
 from localscore.errors import OptionError
 from localscore.judges import Judge
 from localscore.judges.loading import tuning_of
@@ -57,6 +67,8 @@ def score(
     quantize: Quantize = "none",
     batch_tokens: BatchTokens = None,
     calibration: CalibrationChoice = "auto",
+    cache: Cache = None,
+    no_cache: NoCache = False,
     skip_bad_rows: Annotated[
         bool, typer.Option("--skip-bad-rows", help="Leave rows that cannot be read out.")
     ] = False,
@@ -97,6 +109,7 @@ def score(
                 metrics=chosen,
                 out=out,
                 overwrite=overwrite,
+                cache=None if no_cache else cache or cache_path(),
                 listener=listener,
                 on_result=_print_line if out is None else None,
             )
@@ -104,7 +117,7 @@ def score(
             say(
                 "Stopped."
                 if out is None
-                else "Stopped. What was finished is kept; the same command carries on."
+                else "Stopped. What was judged is kept; the same command carries on."
             )
             raise typer.Exit(STOPPED) from None
     if out is not None and not quiet:

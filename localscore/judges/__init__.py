@@ -38,6 +38,8 @@ class TokenCount:
     """Tokens of open verdicts."""
     passes: int = 0
     """How often the model was called."""
+    cached: int = 0
+    """Verdicts that a cache gave, for which none of this was spent."""
 
 
 @dataclass(frozen=True)

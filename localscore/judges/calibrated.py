@@ -31,10 +31,15 @@ class CalibratedJudge:
     def __init__(self, judge: Judge, calibrations: Calibrations, *, observed: Collection[str] = ()) -> None:
         self.judge = judge
         self.calibrations = calibrations
+        self._also = frozenset(observed)
         self._observed = {*observed, *calibrations}
         self._compared = {*observed, *(name for name, one in calibrations.items() if one.compares)}
         self._known: dict[str, Judgment | VerdictError] = {}
         """What the judge said without contexts in the last round."""
+
+    def asking(self, judge: Judge) -> CalibratedJudge:
+        """Return one with the same calibrations that asks another judge."""
+        return CalibratedJudge(judge, self.calibrations, observed=self._also)
 
     @property
     def identity(self) -> JudgeIdentity:

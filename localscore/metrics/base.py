@@ -83,11 +83,16 @@ def ask_each(inquiries: Iterable[Inquiry[V]]) -> Plan[list[Answered[V]]]:
     """Ask several inquiries in one round; the answers come in their order."""
     asked = tuple(inquiries)
     judgments = (yield asked) if asked else ()
-    return [_answered(inquiry, judgment) for inquiry, judgment in zip(asked, judgments, strict=True)]
+    return [answered(inquiry, judgment) for inquiry, judgment in zip(asked, judgments, strict=True)]
 
 
-def _answered(inquiry: Inquiry[V], judgment: Judgment) -> Answered[V]:
-    """Check a judgment once more against what was asked; a judge without probabilities is taken at its word."""
+def answered(inquiry: Inquiry[V], judgment: Judgment) -> Answered[V]:
+    """Check a judgment once more against what was asked; a judge without probabilities is taken at its word.
+
+    Raises:
+        SchemaViolation: it is not the verdict that was asked for.
+        NotANumber: its probabilities are NaN or infinite.
+    """
     verdict = parsed(inquiry.verdict, judgment.verdict)
     certain = certainty(verdict)
     given = judgment.probabilities or certain

@@ -31,7 +31,9 @@ def test_a_report_is_written_elsewhere_and_beside_a_baseline(
     tmp_path: Path,
 ) -> None:
     shell.judge = scripted(relevance={"level": "low"})
-    shell("score", tmp_path / "rag.jsonl", "--judge", "x", "--out", tmp_path / "worse", "--quiet")
+    shell(
+        "score", tmp_path / "rag.jsonl", "--judge", "x", "--no-cache", "--out", tmp_path / "worse", "--quiet"
+    )
     out = tmp_path / "page.html"
     assert shell("report", tmp_path / "worse", "--baseline", run, "--out", out)[0] == 0
     page = out.read_text()
