@@ -8,6 +8,7 @@
     scoring/          the deterministic core: verdicts in, score out
     metrics/          what to ask, and which scoring function gets it
     engine.py         runs the metrics of many samples, asks each distinct inquiry once
+    cache/            verdicts given already, for all runs
     judges/           what answers; the only place that imports torch
     datasets.py       files → samples
     runs.py           writes and reads run folders

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -55,6 +56,22 @@ def shorten(text: str, width: int = 160) -> str:
         return "…"[:width]
     half = (width - 1) // 2
     return f"{line[:half]}…{line[-half:]}"
+
+
+def visible(text: str) -> str:
+    r"""Return a text that a terminal shows and does not obey: control characters as they are written in Python.
+
+    These are escapes, marks that turn the direction of writing, and halves of characters. Ends of lines stay.
+
+    >>> print(visible("\x1b[2Jgone\r\u202e\n"), end="")
+    \x1b[2Jgone\r\u202e
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+_CONTROL = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 def meaningful(statements: Iterable[str]) -> tuple[str, ...]:

@@ -6,7 +6,9 @@ and the same command carries on; 130 stopped by the user.
 
 from __future__ import annotations
 
+import io
 import logging
+import os
 import sys
 from typing import Annotated
 
@@ -14,6 +16,7 @@ import typer
 from rich.console import Console
 
 from localscore.errors import JudgeBroke, LocalscoreError
+from localscore.texts import visible
 
 WRONG, SOME_FAILED, STOPPED = 2, 3, 130
 
@@ -30,16 +33,24 @@ app = typer.Typer(
 )
 
 
-def data() -> Console:
-    """Return the console for results on stdout: as wide as the terminal, but never too narrow for a table."""
+def data(least: int = 80) -> Console:
+    """Return the console for results on stdout: as wide as the terminal, but not narrower than a table can be."""
     console = Console(highlight=False)
-    console.width = max(console.width, 80) if console.is_terminal else 140
+    if console.is_terminal:
+        console.width = max(console.width, least)
+    elif "COLUMNS" not in os.environ:
+        console.width = 140
     return console
 
 
 def say(line: str) -> None:
     """Say one line on stderr."""
-    talk.print(line, markup=False, soft_wrap=True)
+    talk.print(visible(line), markup=False, soft_wrap=True)
+
+
+def show(text: str = "") -> None:
+    """Print a text that quotes texts under judgment: as it is for a file, made `visible` for a terminal."""
+    typer.echo(visible(text) if sys.stdout.isatty() else text)
 
 
 @app.callback(invoke_without_command=True)
@@ -65,6 +76,9 @@ def run() -> None:
     """Run a command; an error on purpose becomes one message and exit status 2, without a traceback."""
     from localscore.cli import agree, cache, calibrate, explain, models, report, score  # noqa: F401  (they add commands)
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a text that the terminal has no characters for is no error
+            stream.reconfigure(errors="replace")
     log = logging.getLogger("localscore")
     log.setLevel(logging.INFO)
     log.handlers = [_Talk()]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from localscore.cli.app import app, say
+from localscore.cli.app import app, say, show
 from localscore.errors import RunError
 from localscore.inquiries import prompts_hash
 from localscore.runs import Run, load_run
@@ -31,11 +31,11 @@ def explain(
         raise RunError(
             f"There is no sample {sample!r} in {str(folder)!r}.", hint=f"Its first samples are: {ids}."
         )
-    typer.echo(f"Sample {result.id}, judged by {run.manifest.judge.get('name', 'an unnamed judge')}")
+    show(f"Sample {result.id}, judged by {run.manifest.judge.get('name', 'an unnamed judge')}")
     for name, score in result.scores.items():
-        typer.echo(f"\n{name}: {score.status}, score {score.score}, value {score.value}, band {score.band}")
-        typer.echo(f"  expected {score.expected}, confidence {score.confidence}")
-        typer.echo(f"  {score.reason}")
+        show(f"\n{name}: {score.status}, score {score.score}, value {score.value}, band {score.band}")
+        show(f"  expected {score.expected}, confidence {score.confidence}")
+        show(f"  {score.reason}")
     try:
         if run.manifest.prompts != prompts_hash():
             raise RunError("The prompts of this version of localscore are not those that were sent.")
@@ -43,20 +43,20 @@ def explain(
     except RunError as error:
         say(f"{error.message} So the verdicts are shown without their prompts.")
         for judgment in result.judgments:
-            typer.echo(f"\n{judgment.question}: {judgment.verdict} {judgment.probabilities or ''}")
+            show(f"\n{judgment.question}: {judgment.verdict} {judgment.probabilities or ''}")
         return
     before, after = _frame(run)
     for number, exchange in enumerate(exchanges(result, metrics), 1):
-        typer.echo(f"\n──── {number}. {exchange.inquiry.question} ────")
-        typer.echo(f"{before}{exchange.inquiry.prompt}{after}")
-        typer.echo("──── verdict ────")
+        show(f"\n──── {number}. {exchange.inquiry.question} ────")
+        show(f"{before}{exchange.inquiry.prompt}{after}")
+        show("──── verdict ────")
         if exchange.judgment is None:
-            typer.echo("none; see the cause above")
+            show("none; see the cause above")
             continue
-        typer.echo(exchange.judgment.verdict)
+        show(str(exchange.judgment.verdict))
         if exchange.judgment.probabilities is not None:
             told = (f"{label} {p:.4f}" for label, p in exchange.judgment.probabilities.items())
-            typer.echo("probabilities: " + ", ".join(told))
+            show("probabilities: " + ", ".join(told))
 
 
 def _frame(run: Run) -> tuple[str, str]:

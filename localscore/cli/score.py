@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -31,6 +33,7 @@ from localscore.judges import Judge
 from localscore.judges.loading import tuning_of
 from localscore.metrics import METRICS, ContextRelevance, Metric
 from localscore.results import SampleResult
+from localscore.runs import Run
 from localscore.scoring import Penalties
 
 SECONDS_BETWEEN_LINES = 15
@@ -75,6 +78,9 @@ def score(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Score all again where DIR holds a run.")
     ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="On stdout one JSON object: the summary, and where the run is.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")] = False,
 ) -> None:
     """Score a file of samples.
@@ -111,7 +117,7 @@ def score(
                 overwrite=overwrite,
                 cache=None if no_cache else cache or cache_path(),
                 listener=listener,
-                on_result=_print_line if out is None else None,
+                on_result=_print_line if out is None and not as_json else None,
             )
         except KeyboardInterrupt:
             say(
@@ -120,10 +126,16 @@ def score(
                 else "Stopped. What was judged is kept; the same command carries on."
             )
             raise typer.Exit(STOPPED) from None
-    if out is not None and not quiet:
+    if as_json:
+        typer.echo(json.dumps(_told(run)))
+    elif out is not None and not quiet:
         from localscore.reports.table import run_table
 
-        data().print(run_table(run))
+        console = data(least=40)
+        console.print(run_table(run, console.width))
+    if out is not None and not quiet:
+        if run.manifest.cached:
+            say(f"{run.manifest.cached} verdict{'s' * (run.manifest.cached != 1)} came from the cache.")
         say(f"Results are in {out}. One sample in full: localscore explain {out} {run.results[0].id}")
     if run.failed:
         say(
@@ -132,9 +144,27 @@ def score(
         raise typer.Exit(SOME_FAILED)
 
 
+def _told(run: Run) -> dict[str, Any]:
+    """Return what a program wants to know of a run."""
+    return {
+        "run": str(run.folder) if run.folder is not None else None,
+        "judge": run.manifest.judge["name"],
+        "samples": len(run.results),
+        "failed": run.failed,
+        "cached": run.manifest.cached,
+        "summary": {name: told.model_dump() for name, told in run.summary.items()},
+    }
+
+
 def _print_line(result: SampleResult) -> None:
-    sys.stdout.buffer.write(result.model_dump_json().encode() + b"\n")
+    line = result.model_dump_json()
+    if sys.stdout.isatty():  # JSON itself escapes only some of what a terminal would obey
+        line = _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+    sys.stdout.buffer.write(line.encode() + b"\n")
     sys.stdout.buffer.flush()
+
+
+_ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 @app.command()

@@ -49,6 +49,14 @@ def test_what_is_kept_is_not_asked_and_comes_in_order(path: Path) -> None:
     assert judge.asked == more
 
 
+def test_a_judge_is_left_alone_where_everything_is_kept(path: Path) -> None:
+    class Asleep(ScriptedJudge):
+        def decide(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Judgment | VerdictError]:
+            raise AssertionError("It would be loaded now.")
+
+    assert asked_of(path, Asleep(answer), LEVELS) == list(varied().decide(LEVELS))
+
+
 def test_an_answer_is_kept_before_the_next_one_is_given(tmp_path: Path) -> None:
     def stopped(inquiry: Inquiry[Any]) -> Any:
         if inquiry == LEVELS[3]:

@@ -230,6 +230,31 @@ def test_quiet_says_nothing(shell: Shell, tmp_path: Path) -> None:
     assert (code, out, err) == (0, "", "")
 
 
+@pytest.mark.parametrize("out", [True, False])
+def test_a_program_gets_one_object(shell: Shell, tmp_path: Path, out: bool) -> None:
+    folder = ["--out", tmp_path / "run"] if out else []
+    shell.judge = scripted(claims="no JSON")
+    code, told, _ = shell("score", written(tmp_path, ROW), "--judge", "x", *folder, "--json")
+    assert code == 3
+    found = json.loads(told)
+    assert (found["run"], found["judge"]) == (str(tmp_path / "run") if out else None, "scripted")
+    assert (found["samples"], found["failed"], found["cached"]) == (1, 1, 0)
+    assert found["summary"]["context_recall"]["mean"] is None
+    if out:
+        assert found["summary"] == json.loads((tmp_path / "run" / "summary.json").read_text())
+
+
+def test_quiet_still_gives_a_program_its_object(shell: Shell, tmp_path: Path) -> None:
+    code, out, err = shell("score", written(tmp_path, ROW), "--judge", "x", "--json", "--quiet")
+    assert (code, json.loads(out)["samples"], err) == (0, 1, "")
+
+
+def test_verdicts_from_the_cache_are_told(shell: Shell, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        _, _, err = shell("score", written(tmp_path, ROW), "--judge", "x", "--out", tmp_path / name)
+        assert ("8 verdicts came from the cache." in err) == (name == "two")
+
+
 def test_progress_is_plain_lines_where_there_is_no_terminal(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
