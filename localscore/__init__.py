@@ -1,6 +1,6 @@
 """Score retrieval-augmented answers with open-weight judges, offline.
 
-    api.py            score(), load_judge(), load_run(), create_*_scorer()
+    api.py            score(), rescore(), load_judge(), load_run(), create_*_scorer()
     samples.py        a row: query, contexts, answer, ground truth        ┐
     verdicts.py       what a judge may say; the class is the JSON schema  │ facts
     inquiries.py      what it is asked; the wording is in prompts/        │
@@ -11,7 +11,10 @@
     judges/           what answers; the only place that imports torch
     datasets.py       files → samples
     runs.py           writes and reads run folders
+    rescoring.py      verdicts of a run → its scores under other options
     summary.py        results → means and counts
+    compare.py        two runs → what moved, and whether that is more than chance
+    gate.py           a run and thresholds → met or not
     reports/          tables for people
     cli/              the command line
     errors.py         every error, in one tree
@@ -27,6 +30,7 @@ from localscore.api import (
     create_context_relevance_scorer,
     load_judge,
     load_run,
+    rescore,
     score,
 )
 from localscore.errors import LocalscoreError
@@ -54,5 +58,6 @@ __all__ = [
     "create_context_relevance_scorer",
     "load_judge",
     "load_run",
+    "rescore",
     "score",
 ]

@@ -22,7 +22,8 @@ LAYERS = [
     {"engine", "datasets", "summary", "labelled"},
     {"overlap", "cutpoints"},
     {"replay", "runs"},
-    {"agreement"},
+    {"rescoring", "compare"},
+    {"agreement", "gate"},
     {"api", "reports"},
     {"cli", "__init__", "__main__"},
 ]

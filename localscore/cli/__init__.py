@@ -3,6 +3,7 @@
     app.py      the commands' common ground: errors, exit status, consoles
     options.py  which judge, and how it computes
     score.py    score, metrics
+    rescore.py  rescore
     agree.py    agree
     explain.py  explain
     models.py   models list, pull, path, verify

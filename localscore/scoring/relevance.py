@@ -14,7 +14,7 @@ from typing import get_args
 
 from localscore.errors import SchemaViolation, VerdictCountMismatch
 from localscore.results import Probabilities, ScoreResult
-from localscore.scoring.numbers import Bands, band, checked, exact, mean, plain, scaled, shown
+from localscore.scoring.numbers import Bands, band, checked, exact, mean, plain, scaled, shown, weighted
 from localscore.texts import shorten
 from localscore.verdicts import LEVELS, Level
 
@@ -89,7 +89,7 @@ def context_relevance(
         reason = f"There are no contexts to judge; by rule the score is 1 × scale {plain(scale)}."
         return ScoreResult(score=score, value=value, status="no_context", reason=reason)
 
-    base = _base(levels)
+    base = weighted((WEIGHTS[level], 1) for level in levels) / len(levels)
     unused = [
         i for i, (level, use) in enumerate(zip(levels, used, strict=True)) if level == "high" and not use
     ]
@@ -101,9 +101,10 @@ def context_relevance(
     value, score = scaled(unit, scale)
 
     chances = _chances(levels, used, level_probabilities, used_probabilities)
-    weights = (exact(p) * exact(WEIGHTS[level]) for c in chances for level, p in c.levels.items())
-    expected_base = sum(weights, Fraction(0)) / len(chances)
-    expected_unused = sum((exact(c.levels["high"]) * exact(c.unused) for c in chances), Fraction(0))
+    expected_base = weighted((p, WEIGHTS[level]) for c in chances for level, p in c.levels.items()) / len(
+        chances
+    )
+    expected_unused = weighted((c.levels["high"], c.unused) for c in chances)
     expected_unit = expected_base - expected_unused * exact(penalties.unused_high_relevance_context)
     known = level_probabilities is not None and used_probabilities is not None
     return ScoreResult(
@@ -111,14 +112,10 @@ def context_relevance(
         value=value,
         status="scored",
         band=band(score, unit, scale, BANDS),
-        reason=_reason(levels, unused, missing, penalties, scale, score),
+        reason=_reason(levels, base, unused, missing, penalties, scale, score),
         expected=round(scaled(expected_unit - missing_penalty, scale)[0], 4) if known else None,
         confidence=round(mean(p for c in chances for p in c.given), 4) if known else None,
     )
-
-
-def _base(levels: Sequence[Level]) -> Fraction:
-    return sum((exact(WEIGHTS[level]) for level in levels), Fraction(0)) / len(levels)
 
 
 @dataclass(frozen=True)
@@ -170,6 +167,7 @@ def _check(
 
 def _reason(
     levels: Sequence[Level],
+    base: Fraction,
     unused: Sequence[int],
     missing: Sequence[str],
     penalties: Penalties,
@@ -178,7 +176,7 @@ def _reason(
 ) -> str:
     """Write the arithmetic in full; a reader can do the sum again from its numbers."""
     weights = " + ".join(plain(WEIGHTS[level]) for level in levels)
-    base = plain(_base(levels), scale=scale)
+    mean_weight = plain(base, scale=scale)
     unused_rate = penalties.unused_high_relevance_context
     per_item, cap = penalties.missing_context_per_item, penalties.max_missing_context_penalty
     off_unused, off_missing = len(unused) * unused_rate, min(len(missing) * per_item, cap)
@@ -187,7 +185,7 @@ def _reason(
     told = ", ".join(f"{counts[level]} {level}" for level in LEVELS if counts[level])
     parts = [
         f"Levels of {len(levels)} context{'s' * (len(levels) != 1)}: {told}; "
-        f"base ({weights}) / {len(levels)} = {base}."
+        f"base ({weights}) / {len(levels)} = {mean_weight}."
     ]
     if unused:
         numbers = ", ".join(str(i + 1) for i in unused)
@@ -201,6 +199,7 @@ def _reason(
             f"Missing: {items}; min({len(missing)} × {plain(per_item)}, {plain(cap)}) = {plain(off_missing)} off."
         )
     parts.append(
-        f"Score: max(0, {base} − {plain(off_unused)} − {plain(off_missing)}) × {plain(scale)} = {shown(score)}."
+        f"Score: max(0, {mean_weight} − {plain(off_unused)} − {plain(off_missing)}) "
+        f"× {plain(scale)} = {shown(score)}."
     )
     return " ".join(parts)
