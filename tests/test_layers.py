@@ -22,8 +22,10 @@ LAYERS = [
     {"engine", "datasets", "summary", "labelled"},
     {"overlap", "cutpoints"},
     {"replay", "runs"},
-    {"rescoring", "compare"},
+    {"rescoring", "movements"},
+    {"compare"},
     {"agreement", "gate"},
+    {"thresholds"},
     {"api", "reports"},
     {"cli", "__init__", "__main__"},
 ]

@@ -4,6 +4,8 @@
     options.py  which judge, and how it computes
     score.py    score, metrics
     rescore.py  rescore
+    compare.py  compare
+    gate.py     gate
     agree.py    agree
     explain.py  explain
     models.py   models list, pull, path, verify

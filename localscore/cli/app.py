@@ -66,6 +66,8 @@ COMMANDS = {
     "score": "score",
     "metrics": "score",
     "rescore": "rescore",
+    "compare": "compare",
+    "gate": "gate",
     "agree": "agree",
     "explain": "explain",
     "models": "models",

@@ -61,13 +61,17 @@ _EXACT = Context(prec=4000, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact])
 """Products of two floats as they are written have at most 34 digits and lie within 10^±650: nothing is rounded."""
 
 
-@lru_cache(maxsize=4096, typed=True)  # a Fraction may equal a float that is written otherwise
 def exact(number: float | Fraction) -> Fraction:
     """Return a number as it is written, so that sums of decimals are exact and have no order.
 
     >>> exact(0.1) * 3 == exact(0.3), 0.1 * 3 == 0.3
     (True, False)
     """
+    return number if type(number) is Fraction else _fraction(number)
+
+
+@lru_cache(maxsize=4096)
+def _fraction(number: float) -> Fraction:
     return Fraction(str(number))
 
 
@@ -83,7 +87,7 @@ def weighted(pairs: Iterable[tuple[float, float]]) -> Fraction:
     return Fraction(total)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=16384)  # most probabilities have four decimals
 def _decimal(number: float) -> Decimal:
     return Decimal(str(number))
 
