@@ -21,8 +21,8 @@ FLIPS = 9_999
 ALL_FLIPS = 14
 """Up to so many differences that are not 0 every way of flipping their signs is tried."""
 
-_CELLS = 2_000_000
-"""Numbers drawn at once, so that memory stays small."""
+_CELLS = 100_000
+"""Numbers drawn at once; so many stay in a processor's cache."""
 
 _SAME = 1 - 1e-9
 """Two sums whose ratio lies within this are the same sum, added in another order."""
@@ -73,9 +73,15 @@ def sign_flip_p(differences: Sequence[float]) -> float | None:
     random = np.random.default_rng(SEED)
     as_far = 0
     for rows in _portions(FLIPS, len(values)):
-        signs = random.integers(0, 2, (rows, len(values)), dtype=np.int8) * 2.0 - 1
-        as_far += int((np.abs(signs @ values) >= least).sum())
+        kept = _coins(random, rows, len(values)) @ values
+        as_far += int((np.abs(2 * kept - values.sum()) >= least).sum())
     return round((as_far + 1) / (FLIPS + 1), 6)
+
+
+def _coins(random: np.random.Generator, rows: int, columns: int) -> Floats:
+    """Toss a coin per cell, 0 or 1; eight are taken from a random byte."""
+    tossed = np.frombuffer(random.bytes(-(-rows * columns // 8)), dtype=np.uint8)
+    return np.unpackbits(tossed, count=rows * columns).reshape(rows, columns).astype(np.float64)
 
 
 def _portions(rows: int, columns: int) -> Iterator[int]:
