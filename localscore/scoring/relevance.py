@@ -100,48 +100,33 @@ def context_relevance(
     unit = max(Fraction(0), base - usage_penalty - missing_penalty)
     value, score = scaled(unit, scale)
 
-    chances = _chances(levels, used, level_probabilities, used_probabilities)
-    expected_base = weighted((p, WEIGHTS[level]) for c in chances for level, p in c.levels.items()) / len(
-        chances
-    )
-    expected_unused = weighted((c.levels["high"], c.unused) for c in chances)
-    expected_unit = expected_base - expected_unused * exact(penalties.unused_high_relevance_context)
-    known = level_probabilities is not None and used_probabilities is not None
+    expected = confidence = None
+    if level_probabilities is not None and used_probabilities is not None:
+        likely = _expected(level_probabilities, used_probabilities, penalties) - missing_penalty
+        expected = round(scaled(likely, scale)[0], 4)
+        given = [p.get(level, 0.0) for p, level in zip(level_probabilities, levels, strict=True)]
+        given += [p.get(str(use).lower(), 0.0) for p, use in zip(used_probabilities, used, strict=True)]
+        confidence = round(mean(given), 4)
     return ScoreResult(
         score=score,
         value=value,
         status="scored",
         band=band(score, unit, scale, BANDS),
         reason=_reason(levels, base, unused, missing, penalties, scale, score),
-        expected=round(scaled(expected_unit - missing_penalty, scale)[0], 4) if known else None,
-        confidence=round(mean(p for c in chances for p in c.given), 4) if known else None,
+        expected=expected,
+        confidence=confidence,
     )
 
 
-@dataclass(frozen=True)
-class _Chances:
-    """The judge's probabilities for one context; where it gave none, certainty."""
-
-    levels: dict[Level, float]
-    unused: float
-    given: tuple[float, float]
-    """Of the level and of the usage that were decided."""
-
-
-def _chances(
-    levels: Sequence[Level],
-    used: Sequence[bool],
-    level_probabilities: Sequence[Probabilities] | None,
-    used_probabilities: Sequence[Probabilities] | None,
-) -> list[_Chances]:
-    chances = []
-    for i, (level, use) in enumerate(zip(levels, used, strict=True)):
-        of_level = level_probabilities[i] if level_probabilities is not None else {level: 1.0}
-        of_use = used_probabilities[i] if used_probabilities is not None else {str(use).lower(): 1.0}
-        given = (of_level.get(level, 0.0), of_use.get(str(use).lower(), 0.0))
-        by_level = {name: of_level.get(name, 0.0) for name in LEVELS}
-        chances.append(_Chances(by_level, unused=of_use.get("false", 0.0), given=given))
-    return chances
+def _expected(
+    levels: Sequence[Probabilities], used: Sequence[Probabilities], penalties: Penalties
+) -> Fraction:
+    """Return the mean weight less the penalty for unused contexts, with probabilities in place of verdicts."""
+    base = weighted(
+        (p.get(level, 0.0), weight) for p in levels for level, weight in WEIGHTS.items() if weight
+    )
+    unused = weighted((p.get("high", 0.0), u.get("false", 0.0)) for p, u in zip(levels, used, strict=True))
+    return base / len(levels) - unused * exact(penalties.unused_high_relevance_context)
 
 
 def _check(
@@ -165,6 +150,9 @@ def _check(
             )
 
 
+_SPELLED = {level: plain(weight) for level, weight in WEIGHTS.items()}
+
+
 def _reason(
     levels: Sequence[Level],
     base: Fraction,
@@ -175,7 +163,7 @@ def _reason(
     score: float,
 ) -> str:
     """Write the arithmetic in full; a reader can do the sum again from its numbers."""
-    weights = " + ".join(plain(WEIGHTS[level]) for level in levels)
+    weights = " + ".join(_SPELLED[level] for level in levels)
     mean_weight = plain(base, scale=scale)
     unused_rate = penalties.unused_high_relevance_context
     per_item, cap = penalties.missing_context_per_item, penalties.max_missing_context_penalty
