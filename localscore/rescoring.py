@@ -72,7 +72,7 @@ def rescore(
         lines = [_line(row, result) for row, result in zip(source.rows, results, strict=True)]
         samples = [result.sample for result in results]
         with recording(target, manifest, samples, overwrite=True) as writer:
-            writer.write_lines(lines)
+            writer.replace(line + b"\n" for line in lines)
             writer.finish(finished)
     return finished
 

@@ -197,15 +197,14 @@ class RunWriter:
         self._lines.write(_line(result))
         self._lines.flush()
 
-    def write_lines(self, lines: Iterable[bytes]) -> None:
-        """Append lines as they stand, each without its end."""
-        self._lines.write(b"".join(line + b"\n" for line in lines))
-        self._lines.flush()
-
     def rewrite(self, results: Iterable[SampleResult]) -> None:
         """Put these results in the place of all that were written, whole or not at all."""
+        self.replace(map(_line, results))
+
+    def replace(self, lines: Iterable[bytes]) -> None:
+        """Put these lines, each with its end, in the place of all that were written, whole or not at all."""
         self._lines.close()
-        write_whole(self.folder / RESULTS, b"".join(map(_line, results)))
+        write_whole(self.folder / RESULTS, b"".join(lines))
         self._lines = (self.folder / RESULTS).open("ab")
 
     def finish(self, run: Run) -> None:

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 
 from localscore.cli import app
 from localscore.runs import load_run
+from localscore.thresholds import Settings, found_from
 from tests.cli.test_cli import ROW, Shell, shell, written  # noqa: F401  (a fixture)
 from tests.conftest import scripted
 from tests.runs import run_of
@@ -202,6 +205,32 @@ def test_gate_writes_for_the_pages_of_a_ci(shell: Shell, gated: Path) -> None:
 def test_gate_writes_its_pages_for_a_run_that_cannot_be_read_too(shell: Shell, gated: Path) -> None:
     code, _, _ = shell("gate", "gone", "--max-failed", 0, "--junit", "junit.xml", "-q")
     assert (code, ElementTree.parse("junit.xml").getroot().attrib["errors"]) == (2, "1")
+
+
+CI = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", re.findall(r"localscore (gate runs(?:\\\n|.)*)", CI))
+def test_the_commands_of_the_document_are_met_by_a_good_run(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("now", "main"):
+        run_of({"a": 0.8}, relevance={"a": 0.8}, folder=Path("runs") / name)
+    code, out, err = shell(*shlex.split(command.partition(">>")[0].replace("\\\n", " ")))
+    assert (code, err, "✅" in out or "met" in out) == (0, "", True)
+
+
+def test_the_thresholds_of_the_document_are_understood(tmp_path: Path) -> None:
+    [table] = re.findall(r"^```toml\n(.*?)^```", CI, flags=re.DOTALL | re.MULTILINE)
+    (tmp_path / "localscore.toml").write_text(table)
+    assert found_from(tmp_path) == Settings(
+        min={"context_recall": 0.8},
+        max_drop={"context_relevance": 0.02},
+        max_failed=0,
+        significant=True,
+        baseline=tmp_path / "runs" / "main",
+    )
 
 
 HEAVY = "torch", "transformers", "outlines", "llguidance", "tokenizers", "scipy", "sklearn"
