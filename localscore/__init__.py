@@ -13,8 +13,8 @@
     runs.py           writes and reads run folders
     rescoring.py      verdicts of a run → its scores under other options
     summary.py        results → means and counts
-    compare.py        two runs → what moved, and whether that is more than chance
-    gate.py           a run and thresholds → met or not
+    compare.py        two runs → what moved, and whether that is more than chance (comparable, movements, statistics)
+    gate.py           a run and thresholds → met or not; thresholds.py reads them
     reports/          tables for people
     cli/              the command line
     errors.py         every error, in one tree

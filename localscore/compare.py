@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from localscore.comparable import differing
 from localscore.errors import RunError
 from localscore.movements import movements
 from localscore.results import SampleResult
 from localscore.runs import Manifest, Run
 from localscore.scoring.numbers import exact, exact_mean
-
-NAMED = 5
-"""Ids that a message names; of more it gives the number."""
 
 
 class _Frozen(BaseModel):
@@ -121,7 +119,7 @@ def compare(before: Run, after: Run, *, by: Sequence[str] = (), anyway: bool = F
     """
     pairs, samples = _paired(before.results, after.results)
     names = [name for name in _names(before.manifest) if name in _names(after.manifest)]
-    differences = tuple(_differences(before.manifest, after.manifest, pairs))
+    differences = tuple(differing(before.manifest, after.manifest, pairs))
     named = [
         run.folder.as_posix() if run.folder is not None else word
         for run, word in ((before, "before"), (after, "after"))
@@ -182,56 +180,6 @@ def _by_id(results: Iterable[SampleResult]) -> tuple[dict[str, SampleResult], li
 
 def _names(manifest: Manifest) -> list[str]:
     return [told["name"] for told in manifest.metrics]
-
-
-def _differences(before: Manifest, after: Manifest, pairs: Sequence[_Pair]) -> Iterator[str]:
-    """Say what differs of what ought to be the same."""
-    if before.judge.get("fingerprint") != after.judge.get("fingerprint"):
-        yield f"other judges ({_judges(before.judge, after.judge)})"
-    if before.prompts != after.prompts:
-        yield f"other prompts (sha256 {before.prompts[:12]}… and {after.prompts[:12]}…)"
-    theirs = {told["name"]: told for told in after.metrics}
-    for told in before.metrics:
-        name = told["name"]
-        if name in theirs and theirs[name] != told:
-            yield f"other options of {name} ({_options(told, theirs[name])})"
-    for field, words in (("query", "queries"), ("ground_truth", "ground truths")):
-        ids = [one.id for one, other in pairs if getattr(one.sample, field) != getattr(other.sample, field)]
-        if ids:
-            yield f"other {words} for {len(ids)} of {len(pairs)} samples ({listed(ids)})"
-
-
-def _judges(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    if one.get("name") != other.get("name"):
-        return f"{one.get('name')} and {other.get('name')}"
-    keys = [key for key in one.keys() | other.keys() if one.get(key) != other.get(key)]
-    return f"{one.get('name')} with other {', '.join(sorted(set(keys) - {'fingerprint'}) or ['files'])}"
-
-
-def _options(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    one, other = _flat(one), _flat(other)
-    return ", ".join(
-        f"{key} {one.get(key)} and {other.get(key)}"
-        for key in dict.fromkeys([*one, *other])
-        if one.get(key) != other.get(key)
-    )
-
-
-def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in options.items():
-        flat |= value if isinstance(value, Mapping) else {key: value}
-    return flat
-
-
-def listed(ids: Sequence[str]) -> str:
-    """Name the first few ids.
-
-    >>> listed(["a", "b"]), listed(list("abcdefg"))
-    ('a, b', 'a, b, c, d, e and 2 more')
-    """
-    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
-    return ", ".join(ids[:NAMED]) + more
 
 
 def _metric(name: str, pairs: Sequence[_Pair]) -> MetricComparison:

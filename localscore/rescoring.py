@@ -66,7 +66,7 @@ def rescore(
         _check_target(target, source.folder, overwrite=overwrite)
     results = tuple(_rescored(row, chosen) for row in source.rows)
     manifest = source.manifest.rescored(chosen, folder=source.folder)
-    whole = source.manifest.finished is not None
+    whole = source.manifest.finished is not None and len(results) == source.manifest.dataset.get("samples")
     finished = Run(results, manifest.finished_now(time.monotonic() - start) if whole else manifest, target)
     if target is not None:
         lines = [_line(row, result) for row, result in zip(source.rows, results, strict=True)]

@@ -22,7 +22,7 @@ LAYERS = [
     {"engine", "datasets", "summary", "labelled"},
     {"overlap", "cutpoints"},
     {"replay", "runs"},
-    {"rescoring", "movements"},
+    {"rescoring", "movements", "comparable"},
     {"compare"},
     {"agreement", "gate"},
     {"thresholds"},

@@ -145,6 +145,13 @@ def test_a_run_that_was_not_finished_stays_so(tmp_path: Path) -> None:
     assert (len(run.results), run.manifest.finished) == (1, None)
 
 
+def test_a_run_whose_file_was_cut_is_not_finished_either(tmp_path: Path) -> None:
+    ls.score([row(), row(id="b")], judge=scripted(), out=tmp_path / "run")
+    path = tmp_path / "run" / "results.jsonl"
+    path.write_bytes(path.read_bytes()[:-10])
+    assert ls.rescore(tmp_path / "run").manifest.finished is None
+
+
 def test_a_line_in_another_spelling_keeps_what_it_says(tmp_path: Path) -> None:
     ls.score([row()], judge=scripted(), out=tmp_path / "run")
     path = tmp_path / "run" / "results.jsonl"

@@ -9,7 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from localscore.compare import Comparison, Difference, Moved, listed
+from localscore.comparable import listed
+from localscore.compare import Comparison, Difference, Moved
 
 VERDICTS_SHOWN = 4
 """Verdicts told of one sample; the JSON holds all."""
