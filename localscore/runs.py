@@ -12,7 +12,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -279,7 +279,16 @@ def load_run(folder: str | Path, *, judgments: bool = True) -> Run:
 
 
 def without_judgments(line: bytes) -> SampleResult:
-    """Read a results line but for its judgments, which takes a third of the time."""
+    """Read a results line but for its judgments, which takes a quarter of the time.
+
+    What is left when they are cut off a line is JSON, and has all other fields, only if they are its last field.
+    """
+    before, found, _ = line.rpartition(b',"judgments":[')
+    if found and line.endswith(b"]}"):
+        with suppress(ValidationError):
+            scored = ScoredSample.model_validate_json(before + b"}")
+            if scored.model_fields_set == ScoredSample.model_fields.keys():
+                return SampleResult.model_construct(**dict(scored))
     return SampleResult.model_construct(**dict(ScoredSample.model_validate_json(line)))
 
 
