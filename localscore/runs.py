@@ -266,7 +266,7 @@ def load_run(folder: str | Path, *, judgments: bool = True) -> Run:
 
     Args:
         folder: where it is.
-        judgments: whether to read the judgments too, which are most of a line; without, results have none.
+        judgments: whether to read the judgments too, about half of every line; without, results have none.
 
     Raises:
         RunError: the folder is not a run, or one of its lines cannot be read.
@@ -279,7 +279,7 @@ def load_run(folder: str | Path, *, judgments: bool = True) -> Run:
 
 
 def without_judgments(line: bytes) -> SampleResult:
-    """Read a results line but for its judgments, which takes a quarter of the time.
+    """Read a results line but for its judgments, which are about half of it.
 
     What is left when they are cut off a line is JSON, and has all other fields, only if they are its last field.
     """
