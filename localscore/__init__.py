@@ -1,6 +1,6 @@
 """Score retrieval-augmented answers with open-weight judges, offline.
 
-    api.py            score(), load_judge(), load_run(), create_*_scorer()
+    api.py            score(), rescore(), load_judge(), load_run(), create_*_scorer()
     samples.py        a row: query, contexts, answer, ground truth        ┐
     verdicts.py       what a judge may say; the class is the JSON schema  │ facts
     inquiries.py      what it is asked; the wording is in prompts/        │
@@ -12,7 +12,10 @@
     judges/           what answers; the only place that imports torch
     datasets.py       files → samples
     runs.py           writes and reads run folders
+    rescoring.py      verdicts of a run → its scores under other options
     summary.py        results → means and counts
+    compare.py        two runs → what moved, and whether that is more than chance (comparable, movements, statistics)
+    gate.py           a run and thresholds → met or not; thresholds.py reads them
     reports/          tables and pages for people
     cli/              the command line
     errors.py         every error, in one tree
@@ -28,6 +31,7 @@ from localscore.api import (
     create_context_relevance_scorer,
     load_judge,
     load_run,
+    rescore,
     score,
 )
 from localscore.errors import LocalscoreError
@@ -55,5 +59,6 @@ __all__ = [
     "create_context_relevance_scorer",
     "load_judge",
     "load_run",
+    "rescore",
     "score",
 ]

@@ -14,7 +14,8 @@ from localscore.cache import cached
 from localscore.errors import OptionError
 from localscore.judges import Judge
 from localscore.judges.loading import load_judge
-from localscore.metrics import ContextRecall, ContextRelevance, Metric
+from localscore.metrics import ContextRecall, ContextRelevance, Metric, distinct
+from localscore.rescoring import rescore
 from localscore.results import SampleResult, ScoreResult
 from localscore.runs import Manifest, Run, load_run, recording
 from localscore.samples import Sample, has_messages
@@ -28,6 +29,7 @@ __all__ = [
     "create_context_relevance_scorer",
     "load_judge",
     "load_run",
+    "rescore",
     "score",
 ]
 
@@ -79,8 +81,7 @@ def score(
     >>> run.results[0].scores["context_relevance"].score, run.summary["context_relevance"].mean
     (1.0, 1.0)
     """
-    metrics = tuple(metrics) if metrics is not None else (ContextRelevance(), ContextRecall())
-    _check_metrics(metrics)
+    metrics = distinct(metrics if metrics is not None else (ContextRelevance(), ContextRecall()))
     if isinstance(data, datasets.Dataset):
         dataset = replace(data, samples=data.samples[:limit])
     else:
@@ -124,14 +125,6 @@ def score(
         if writer is not None:
             writer.finish(run)
     return run
-
-
-def _check_metrics(metrics: Sequence[Metric]) -> None:
-    if not metrics:
-        raise OptionError("No metrics were given.", hint="See `localscore metrics` for what there is.")
-    names = [metric.name for metric in metrics]
-    if len(set(names)) < len(names):
-        raise OptionError(f"A metric was given twice: {', '.join(names)}.")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -178,8 +178,10 @@ class KeptJudgment(Judgment):
         return cls(**judgment.model_dump(include=set(Judgment.model_fields)), question=question, key=key)
 
 
-class SampleResult(_Frozen):
-    """One line of `results.jsonl`: scores, the verdicts they rest on, the sample, and each judgment."""
+class ScoredSample(_Frozen):
+    """What a line of `results.jsonl` holds before its judgments: scores, the verdicts they rest on, the sample."""
+
+    model_config = ConfigDict(extra="ignore")
 
     id: str
     scores: dict[str, ScoreResult]
@@ -188,9 +190,20 @@ class SampleResult(_Frozen):
     missing: tuple[str, ...] = ()
     claims: tuple[ClaimVerdict, ...] = ()
     sample: Sample
-    judgments: tuple[KeptJudgment, ...] = ()
+
+    def findings(self, names: Iterable[str]) -> Findings:
+        """Return its verdicts of the kinds named, which are fields of `Findings`."""
+        return Findings.model_construct(**{name: getattr(self, name) for name in names})
 
     @property
     def failed(self) -> bool:
         """Whether at least one score could not be had."""
         return any(score.status == "failed" for score in self.scores.values())
+
+
+class SampleResult(ScoredSample):
+    """One line of `results.jsonl`: a scored sample, and each judgment."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    judgments: tuple[KeptJudgment, ...] = ()

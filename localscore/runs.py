@@ -11,13 +11,13 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -27,12 +27,14 @@ from localscore.errors import OptionError, RunError
 from localscore.inquiries import prompts_hash
 from localscore.judges import JudgeIdentity
 from localscore.metrics import METRICS, Metric
-from localscore.results import SampleResult
+from localscore.results import SampleResult, ScoredSample
 from localscore.samples import Sample
 from localscore.scoring import Penalties
 from localscore.summary import MetricSummary, summarise
 
 MANIFEST, RESULTS, SUMMARY = "run.json", "results.jsonl", "summary.json"
+
+R = TypeVar("R")
 
 PACKAGES = (
     "localscore",
@@ -74,14 +76,15 @@ class Manifest(BaseModel):
     """Verdicts of the last sitting that came from the cache, for which no token was read."""
     near_ties: int | None = None
     """Closed verdicts whose two most probable values are nearer to each other than the arithmetic's noise."""
+    rescored_from: dict[str, str] | None = None
+    """Folder and identity of the run whose verdicts these scores were made of, where it was another."""
 
     @classmethod
     def of(cls, identity: JudgeIdentity, metrics: Sequence[Metric], dataset: Dataset) -> Manifest:
         """Return the manifest of a run that starts now."""
-        told = [{"name": metric.name, **metric.parameters} for metric in metrics]
-        same = json.dumps([identity.fingerprint, prompts_hash(), told], sort_keys=True)
+        told = described(metrics)
         return cls(
-            identity=hashlib.sha256(same.encode()).hexdigest(),
+            identity=_identity(identity.fingerprint, prompts_hash(), told),
             judge={
                 "name": identity.name,
                 "fingerprint": identity.fingerprint,
@@ -104,20 +107,45 @@ class Manifest(BaseModel):
             started=_now(),
         )
 
+    def rescored(self, metrics: Sequence[Metric], *, folder: Path | None) -> Manifest:
+        """Return the manifest of a run that scores the same verdicts by other metrics, starting now."""
+        told = described(metrics)
+        update = {
+            "identity": _identity(self.judge.get("fingerprint"), self.prompts, told),
+            "metrics": told,
+            "versions": self.versions | {"localscore": _version("localscore")},
+            "started": _now(),
+            "finished": None,
+            "seconds": None,
+            "tokens": {"read": 0, "written": 0, "samples": 0},
+            "rescored_from": {"folder": str(folder or ""), "identity": self.identity},
+        }
+        return self.model_copy(update=update)
+
+    def finished_now(self, seconds: float) -> Manifest:
+        """Return the manifest of the run now that it is finished."""
+        return self.model_copy(update={"finished": _now(), "seconds": round(seconds, 1)})
+
     def finished_with(
         self, results: Sequence[SampleResult], tokens: dict[str, int], *, cached: int = 0, seconds: float
     ) -> Manifest:
         """Return the manifest of the run now that it is finished."""
         noise = self.judge.get("noise", 0.0)
         margins = [judgment.margin for result in results for judgment in result.judgments]
-        update = {
-            "finished": _now(),
-            "seconds": round(seconds, 1),
-            "tokens": tokens,
-            "cached": cached,
-            "near_ties": sum(margin is not None and margin <= noise for margin in margins),
-        }
-        return self.model_copy(update=update)
+        near_ties = sum(margin is not None and margin <= noise for margin in margins)
+        return self.finished_now(seconds).model_copy(
+            update={"tokens": tokens, "cached": cached, "near_ties": near_ties}
+        )
+
+
+def described(metrics: Iterable[Metric]) -> list[dict[str, Any]]:
+    """Return metrics as a manifest tells of them; `metric_from` reads them back."""
+    return [{"name": metric.name, **metric.parameters} for metric in metrics]
+
+
+def _identity(fingerprint: str | None, prompts: str, metrics: list[dict[str, Any]]) -> str:
+    same = json.dumps([fingerprint, prompts, metrics], sort_keys=True)
+    return hashlib.sha256(same.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -181,8 +209,12 @@ class RunWriter:
 
     def rewrite(self, results: Iterable[SampleResult]) -> None:
         """Put these results in the place of all that were written, whole or not at all."""
+        self.replace(map(_line, results))
+
+    def replace(self, lines: Iterable[bytes]) -> None:
+        """Put these lines, each with its end, in the place of all that were written, whole or not at all."""
         self._lines.close()
-        write_whole(self.folder / RESULTS, b"".join(map(_line, results)))
+        write_whole(self.folder / RESULTS, b"".join(lines))
         self._lines = (self.folder / RESULTS).open("ab", buffering=0)
 
     def finish(self, run: Run) -> None:
@@ -242,22 +274,64 @@ def alone(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def load_run(folder: str | Path) -> Run:
+def load_run(folder: str | Path, *, judgments: bool = True) -> Run:
     """Read a run folder.
+
+    Args:
+        folder: where it is.
+        judgments: whether to read the judgments too, about half of every line; without, results have none.
 
     Raises:
         RunError: the folder is not a run, or one of its lines cannot be read.
     """
     folder = Path(folder)
+    manifest, lines = read_folder(folder)
+    read = SampleResult.model_validate_json if judgments else without_judgments
+    results = [read_line(read, line, folder, number) for number, line in enumerate(lines, 1)]
+    return Run(tuple(results), manifest, folder)
+
+
+def without_judgments(line: bytes) -> SampleResult:
+    """Read a results line but for its judgments, which are about half of it.
+
+    What is left when they are cut off a line is JSON, and has all other fields, only if they are its last field.
+    """
+    before, found, _ = line.rpartition(b',"judgments":[')
+    if found and line.endswith(b"]}"):
+        with suppress(ValidationError):
+            scored = ScoredSample.model_validate_json(before + b"}")
+            if scored.model_fields_set == ScoredSample.model_fields.keys():
+                return SampleResult.model_construct(**dict(scored))
+    return SampleResult.model_construct(**dict(ScoredSample.model_validate_json(line)))
+
+
+def read_folder(folder: Path) -> tuple[Manifest, list[bytes]]:
+    """Return the manifest of a run folder, and its results lines as they stand.
+
+    Raises:
+        RunError: the folder is not a run.
+    """
+    manifest = load_manifest(folder)
     try:
-        manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
-        lines = list(_whole_lines(folder / RESULTS))
+        return manifest, list(_whole_lines(folder / RESULTS))
+    except FileNotFoundError as error:
+        raise RunError(f"{str(folder)!r} is not a run folder: {error.filename} is not there.") from None
+    except OSError as error:
+        raise RunError(f"{str(folder / RESULTS)!r} cannot be read: {error}") from None
+
+
+def load_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a run folder.
+
+    Raises:
+        RunError: the folder is not a run, or its manifest is not one of this version.
+    """
+    try:
+        return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     except FileNotFoundError as error:
         raise RunError(f"{str(folder)!r} is not a run folder: {error.filename} is not there.") from None
     except (OSError, ValidationError) as error:
         raise RunError(f"{str(folder / MANIFEST)!r} cannot be read: {error}") from None
-    results = [_result(line, folder / RESULTS, number) for number, line in enumerate(lines, 1)]
-    return Run(tuple(results), manifest, folder)
 
 
 def _kept(folder: Path, manifest: Manifest, samples: Sequence[Sample]) -> list[SampleResult]:
@@ -305,13 +379,17 @@ def _whole_lines(path: Path) -> Iterator[bytes]:
         yield from (line[:-1] for line in file if line.endswith(b"\n"))
 
 
-def _result(line: bytes, path: Path, number: int) -> SampleResult:
+def read_line(read: Callable[[bytes], R], line: bytes, folder: Path, number: int) -> R:
+    """Read one results line of a folder.
+
+    Raises:
+        RunError: it cannot be read; says where it is.
+    """
     try:
-        return SampleResult.model_validate_json(line)
+        return read(line)
     except ValidationError as error:
-        raise RunError(
-            f"{path}:{number}: not a results line of this version of localscore: {error}"
-        ) from None
+        where = f"{folder / RESULTS}:{number}"
+        raise RunError(f"{where}: not a results line of this version of localscore: {error}") from None
 
 
 def _line(result: SampleResult) -> bytes:

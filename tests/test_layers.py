@@ -23,7 +23,10 @@ LAYERS = [
     {"engine", "datasets", "summary", "labelled", "cache"},
     {"overlap", "cutpoints"},
     {"replay", "runs"},
-    {"agreement"},
+    {"rescoring", "movements", "comparable"},
+    {"compare"},
+    {"agreement", "gate"},
+    {"thresholds"},
     {"api", "reports"},
     {"cli", "__init__", "__main__"},
 ]

@@ -173,6 +173,21 @@ def test_a_folder_with_another_run_is_refused_unless_it_may_be_overwritten(
     assert ls.load_run(tmp_path).manifest == run.manifest
 
 
+@pytest.mark.parametrize("last", ["id", "scores", "claims", "sample", "missing", "judgments"])
+def test_without_judgments_a_line_says_the_same_in_any_order(tmp_path: Path, last: str) -> None:
+    metadata = {"x": {"a": {}, "judgments": []}, "y": '},"judgments":[{'}
+    judge = scripted(sufficiency={"sufficient": False})
+    run = ls.score([ROWS[0] | metadata, ROWS[1]], judge=judge, out=tmp_path)
+    path = tmp_path / "results.jsonl"
+    rows = [json.loads(line) for line in path.read_bytes().splitlines()]
+    ordered = [{key: row[key] for key in sorted(row, key=lambda key: key == last)} for row in rows]
+    path.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in ordered))
+    light = ls.load_run(tmp_path, judgments=False)
+    expected = [result.model_dump(exclude={"judgments"}) for result in run.results]
+    assert [result.model_dump(exclude={"judgments"}) for result in light.results] == expected
+    assert [result.judgments for result in light.results] == [(), ()]
+
+
 def test_a_folder_that_is_no_run_is_told_so(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"not a run folder.*run\.json"):
         ls.load_run(tmp_path)

@@ -3,6 +3,9 @@
     app.py      the commands' common ground: errors, exit status, consoles
     options.py  which judge, and how it computes
     score.py    score, metrics
+    rescore.py  rescore
+    compare.py  compare
+    gate.py     gate
     agree.py    agree
     calibrate.py  calibrate
     explain.py  explain

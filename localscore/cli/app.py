@@ -10,6 +10,7 @@ import io
 import logging
 import os
 import sys
+from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -72,13 +73,36 @@ class _Talk(logging.Handler):
         say(record.getMessage())
 
 
+COMMANDS = {
+    "score": "score",
+    "metrics": "score",
+    "rescore": "rescore",
+    "compare": "compare",
+    "gate": "gate",
+    "report": "report",
+    "export": "report",
+    "agree": "agree",
+    "calibrate": "calibrate",
+    "cache": "cache",
+    "explain": "explain",
+    "models": "models",
+}
+"""Each command and the module that adds it to the app."""
+
+
+def _add_commands(first: str) -> None:
+    """Import the module of the command that is named first, or else of all: help names them all."""
+    modules = [COMMANDS[first]] if first in COMMANDS else dict.fromkeys(COMMANDS.values())
+    for module in modules:
+        import_module(f"localscore.cli.{module}")
+
+
 def run() -> None:
     """Run a command; an error on purpose becomes one message and exit status 2, without a traceback."""
-    from localscore.cli import agree, cache, calibrate, explain, models, report, score  # noqa: F401  (they add commands)
-
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a text that the terminal has no characters for is no error
             stream.reconfigure(errors="replace")
+    _add_commands(sys.argv[1] if len(sys.argv) > 1 else "")
     log = logging.getLogger("localscore")
     log.setLevel(logging.INFO)
     log.handlers = [_Talk()]

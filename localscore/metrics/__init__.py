@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localscore.metrics.base import Answered, Metric, Plan, ask, ask_each
+from localscore.metrics.base import Answered, Metric, Plan, ask, ask_each, distinct
 from localscore.metrics.context_recall import ContextRecall
 from localscore.metrics.context_relevance import ContextRelevance
 
@@ -12,4 +12,14 @@ METRICS: dict[str, type[Metric]] = {
 }
 """Every metric by its name."""
 
-__all__ = ["METRICS", "Answered", "ContextRecall", "ContextRelevance", "Metric", "Plan", "ask", "ask_each"]
+__all__ = [
+    "METRICS",
+    "Answered",
+    "ContextRecall",
+    "ContextRelevance",
+    "Metric",
+    "Plan",
+    "ask",
+    "ask_each",
+    "distinct",
+]

@@ -1,4 +1,4 @@
-"""What a metric is: a frozen dataclass whose `plan` asks inquiries about a sample and returns its score.
+"""What a metric is: a frozen dataclass whose `plan` asks inquiries about a sample and scores what was found.
 
 A plan is a generator that does no I/O. It yields inquiries, is sent as many judgments, and returns a score. An
 inquiry that could not be answered raises its `VerdictError` inside the plan; a plan that lets it pass becomes a
@@ -13,9 +13,9 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from localscore.errors import NotANumber, SchemaViolation
+from localscore.errors import NotANumber, OptionError, SchemaViolation
 from localscore.inquiries import Inquiry
-from localscore.results import Features, Judgment, Probabilities, ScoreResult
+from localscore.results import Features, Findings, Judgment, Probabilities, ScoreResult
 from localscore.samples import Sample
 from localscore.scoring.numbers import checked
 from localscore.verdicts import V, certainty, parsed
@@ -37,6 +37,9 @@ class Metric(ABC):
     uses: ClassVar[tuple[str, ...]] = ()
     """Further fields that it looks at where a sample has them."""
 
+    finds: ClassVar[tuple[str, ...]] = ()
+    """The fields of `Findings` that it fills and its score is made of."""
+
     scale: float = 1.0
     """The highest score."""
 
@@ -47,10 +50,34 @@ class Metric(ABC):
     def plan(self, sample: Sample) -> Plan[ScoreResult]:
         """Ask about a sample, and score what the judge says."""
 
+    def score(self, sample: Sample, findings: Findings) -> ScoreResult:
+        """Score what was found of a sample: what `plan` ends with, and all that `localscore.rescore` calls.
+
+        Raises:
+            OptionError: the metric has none, so that its runs cannot be rescored.
+            VerdictError: the findings are not those of this sample.
+        """
+        raise OptionError(f"{self.name} cannot be scored again: it has no `score` of its own.")
+
     @property
     def parameters(self) -> dict[str, Any]:
         """The metric's fields as plain data, for the run's manifest."""
         return asdict(self)
+
+
+def distinct(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
+    """Return metrics that can be scored side by side.
+
+    Raises:
+        OptionError: none, or one twice.
+    """
+    chosen = tuple(metrics)
+    names = [metric.name for metric in chosen]
+    if not chosen:
+        raise OptionError("No metrics were given.", hint="See `localscore metrics` for what there is.")
+    if len(set(names)) < len(names):
+        raise OptionError(f"A metric was given twice: {', '.join(names)}.")
+    return chosen
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from localscore.metrics.base import Answered, Metric, Plan, ask_each
 from localscore.results import ClaimVerdict, Findings, Quote, ScoreResult
 from localscore.samples import Sample
 from localscore.scoring import context_recall, no_ground_truth, nothing_retrieved
+from localscore.scoring.numbers import exact
 from localscore.texts import meaningful, pieces
 from localscore.verdicts import Attribution
 
@@ -28,24 +29,16 @@ class ContextRecall(Metric):
 
     name: ClassVar[str] = "context_recall"
     uses: ClassVar[tuple[str, ...]] = ("ground_truth",)
+    finds: ClassVar[tuple[str, ...]] = ("claims",)
 
     def plan(self, sample: Sample) -> Plan[ScoreResult]:
         """Ask about a sample, and score what the judge says."""
-        if sample.ground_truth is None or not sample.ground_truth.strip():
-            return no_ground_truth()
-        if not sample.contexts:
-            return nothing_retrieved()
+        truth = sample.ground_truth or ""
+        if not truth.strip() or not sample.contexts:
+            return self.score(sample, Findings())
 
-        claims = yield from _claims(sample.ground_truth)
+        claims = yield from _claims(truth)
         attributions, quotes = yield from _attributed(claims, sample.contexts)
-        supported = [answer.verdict.supported for answer in attributions]
-        result = context_recall(
-            supported,
-            scale=self.scale,
-            claims=claims,
-            evidence=quotes,
-            probabilities=[answer.probabilities["true"] for answer in attributions],
-        )
         found = tuple(
             ClaimVerdict(
                 text=claim,
@@ -55,7 +48,30 @@ class ContextRecall(Metric):
             )
             for claim, answer, quote in zip(claims, attributions, quotes, strict=True)
         )
-        return result.model_copy(update={"findings": Findings(claims=found)})
+        return self.score(sample, Findings(claims=found))
+
+    def score(self, sample: Sample, findings: Findings) -> ScoreResult:
+        """Score the claims that were found in the ground truth."""
+        if not (sample.ground_truth or "").strip():
+            return no_ground_truth()
+        if not sample.contexts:
+            return nothing_retrieved()
+        claims = findings.claims
+        known = all(claim.probability is not None for claim in claims)
+        result = context_recall(
+            [claim.supported for claim in claims],
+            scale=self.scale,
+            claims=[claim.text for claim in claims],
+            evidence=[claim.evidence for claim in claims],
+            probabilities=[_of_support(claim) for claim in claims] if known else None,
+        )
+        return result.model_copy(update={"findings": findings})
+
+
+def _of_support(claim: ClaimVerdict) -> float:
+    """Return the probability that a claim is supported."""
+    given = claim.probability or 0.0
+    return given if claim.supported else float(1 - exact(given))
 
 
 def _claims(text: str) -> Plan[tuple[str, ...]]:

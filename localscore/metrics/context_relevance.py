@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from localscore import inquiries
+from localscore.errors import VerdictCountMismatch
 from localscore.inquiries import Inquiry
 from localscore.metrics.base import Answered, Metric, Plan, ask, ask_each
 from localscore.results import ContextVerdict, Findings, ScoreResult, SufficiencyVerdict
@@ -28,6 +29,7 @@ class ContextRelevance(Metric):
 
     name: ClassVar[str] = "context_relevance"
     needs: ClassVar[tuple[str, ...]] = ("answer",)
+    finds: ClassVar[tuple[str, ...]] = ("contexts", "sufficiency", "missing")
 
     penalties: Penalties = field(default_factory=Penalties)
 
@@ -35,7 +37,7 @@ class ContextRelevance(Metric):
         """Ask about a sample, and score what the judge says."""
         contexts = sample.contexts
         if not contexts:
-            return context_relevance([], [], [], penalties=self.penalties, scale=self.scale)
+            return self.score(sample, Findings())
 
         answer = sample.answer or ""
         levels, used = yield from self._each_context(sample.query, contexts, answer)
@@ -45,15 +47,6 @@ class ContextRelevance(Metric):
             named = yield from ask(inquiries.missing_context(sample.query, contexts))
             missing = meaningful(named.verdict.missing)
 
-        result = context_relevance(
-            [level.verdict.level for level in levels],
-            [use.verdict.used for use in used],
-            missing,
-            penalties=self.penalties,
-            scale=self.scale,
-            level_probabilities=[level.probabilities for level in levels],
-            used_probabilities=[use.probabilities for use in used],
-        )
         found = tuple(
             ContextVerdict(
                 index=i,
@@ -66,7 +59,25 @@ class ContextRelevance(Metric):
         enough = SufficiencyVerdict(
             sufficient=sufficiency.verdict.sufficient, probability=sufficiency.probability
         )
-        findings = Findings(contexts=found, sufficiency=enough, missing=missing)
+        return self.score(sample, Findings(contexts=found, sufficiency=enough, missing=missing))
+
+    def score(self, sample: Sample, findings: Findings) -> ScoreResult:
+        """Score the levels, usages and missing items that were found."""
+        found = findings.contexts
+        if len(found) != len(sample.contexts):
+            raise VerdictCountMismatch(
+                f"Got verdicts on {len(found)} contexts of {len(sample.contexts)}; expected one each."
+            )
+        known = all({"level", "used"} <= context.probabilities.keys() for context in found)
+        result = context_relevance(
+            [context.level for context in found],
+            [context.used for context in found],
+            findings.missing,
+            penalties=self.penalties,
+            scale=self.scale,
+            level_probabilities=[context.probabilities["level"] for context in found] if known else None,
+            used_probabilities=[context.probabilities["used"] for context in found] if known else None,
+        )
         return result.model_copy(update={"findings": findings})
 
     @staticmethod

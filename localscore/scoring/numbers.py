@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
+from functools import lru_cache
 
 from localscore.errors import OptionError
 
@@ -55,13 +57,39 @@ def checked(name: str, number: float) -> float:
     return checked_number
 
 
+_EXACT = Context(prec=4000, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact])
+"""Products of two floats as they are written have at most 34 digits and lie within 10^±650: nothing is rounded."""
+
+
 def exact(number: float | Fraction) -> Fraction:
     """Return a number as it is written, so that sums of decimals are exact and have no order.
 
     >>> exact(0.1) * 3 == exact(0.3), 0.1 * 3 == 0.3
     (True, False)
     """
+    return number if type(number) is Fraction else _fraction(number)
+
+
+@lru_cache(maxsize=4096)
+def _fraction(number: float) -> Fraction:
     return Fraction(str(number))
+
+
+def weighted(pairs: Iterable[tuple[float, float]]) -> Fraction:
+    """Return the sum of products of numbers as they are written; decimals are ten times faster at it than fractions.
+
+    >>> weighted([(0.1, 1.0), (0.2, 0.5)])
+    Fraction(1, 5)
+    """
+    total = Decimal(0)
+    for number, weight in pairs:
+        total = _EXACT.fma(_decimal(number), _decimal(weight), total)
+    return Fraction(total)
+
+
+@lru_cache(maxsize=16384)  # most probabilities have four decimals
+def _decimal(number: float) -> Decimal:
+    return Decimal(str(number))
 
 
 def band(score: float, unit: float | Fraction, scale: float, bands: Bands) -> str:
@@ -75,6 +103,15 @@ def band(score: float, unit: float | Fraction, scale: float, bands: Bands) -> st
     reached, factor = (score, scale) if scale > 0 else (float(unit), 1.0)
     slack = 1 - 1e-9  # 0.4 × 3 is a little more than 1.2
     return next(word for bound, word in bands if reached >= bound * factor * slack)
+
+
+def exact_mean(numbers: Sequence[float]) -> Fraction:
+    """Return the mean of numbers as they are written; they must not be empty.
+
+    >>> exact_mean([0.1, 0.1, 0.1]) == exact(0.1), (0.1 + 0.1 + 0.1) / 3 == 0.1
+    (True, False)
+    """
+    return weighted((number, 1) for number in numbers) / len(numbers)
 
 
 def mean(numbers: Iterable[float]) -> float:

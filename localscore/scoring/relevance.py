@@ -14,7 +14,7 @@ from typing import get_args
 
 from localscore.errors import SchemaViolation, VerdictCountMismatch
 from localscore.results import Probabilities, ScoreResult
-from localscore.scoring.numbers import Bands, band, checked, exact, mean, plain, scaled, shown
+from localscore.scoring.numbers import Bands, band, checked, exact, mean, plain, scaled, shown, weighted
 from localscore.texts import shorten
 from localscore.verdicts import LEVELS, Level
 
@@ -89,7 +89,7 @@ def context_relevance(
         reason = f"There are no contexts to judge; by rule the score is 1 × scale {plain(scale)}."
         return ScoreResult(score=score, value=value, status="no_context", reason=reason)
 
-    base = _base(levels)
+    base = weighted((WEIGHTS[level], 1) for level in levels) / len(levels)
     unused = [
         i for i, (level, use) in enumerate(zip(levels, used, strict=True)) if level == "high" and not use
     ]
@@ -100,51 +100,33 @@ def context_relevance(
     unit = max(Fraction(0), base - usage_penalty - missing_penalty)
     value, score = scaled(unit, scale)
 
-    chances = _chances(levels, used, level_probabilities, used_probabilities)
-    weights = (exact(p) * exact(WEIGHTS[level]) for c in chances for level, p in c.levels.items())
-    expected_base = sum(weights, Fraction(0)) / len(chances)
-    expected_unused = sum((exact(c.levels["high"]) * exact(c.unused) for c in chances), Fraction(0))
-    expected_unit = expected_base - expected_unused * exact(penalties.unused_high_relevance_context)
-    known = level_probabilities is not None and used_probabilities is not None
+    expected = confidence = None
+    if level_probabilities is not None and used_probabilities is not None:
+        likely = _expected(level_probabilities, used_probabilities, penalties) - missing_penalty
+        expected = round(scaled(likely, scale)[0], 4)
+        given = [p.get(level, 0.0) for p, level in zip(level_probabilities, levels, strict=True)]
+        given += [p.get(str(use).lower(), 0.0) for p, use in zip(used_probabilities, used, strict=True)]
+        confidence = round(mean(given), 4)
     return ScoreResult(
         score=score,
         value=value,
         status="scored",
         band=band(score, unit, scale, BANDS),
-        reason=_reason(levels, unused, missing, penalties, scale, score),
-        expected=round(scaled(expected_unit - missing_penalty, scale)[0], 4) if known else None,
-        confidence=round(mean(p for c in chances for p in c.given), 4) if known else None,
+        reason=_reason(levels, base, unused, missing, penalties, scale, score),
+        expected=expected,
+        confidence=confidence,
     )
 
 
-def _base(levels: Sequence[Level]) -> Fraction:
-    return sum((exact(WEIGHTS[level]) for level in levels), Fraction(0)) / len(levels)
-
-
-@dataclass(frozen=True)
-class _Chances:
-    """The judge's probabilities for one context; where it gave none, certainty."""
-
-    levels: dict[Level, float]
-    unused: float
-    given: tuple[float, float]
-    """Of the level and of the usage that were decided."""
-
-
-def _chances(
-    levels: Sequence[Level],
-    used: Sequence[bool],
-    level_probabilities: Sequence[Probabilities] | None,
-    used_probabilities: Sequence[Probabilities] | None,
-) -> list[_Chances]:
-    chances = []
-    for i, (level, use) in enumerate(zip(levels, used, strict=True)):
-        of_level = level_probabilities[i] if level_probabilities is not None else {level: 1.0}
-        of_use = used_probabilities[i] if used_probabilities is not None else {str(use).lower(): 1.0}
-        given = (of_level.get(level, 0.0), of_use.get(str(use).lower(), 0.0))
-        by_level = {name: of_level.get(name, 0.0) for name in LEVELS}
-        chances.append(_Chances(by_level, unused=of_use.get("false", 0.0), given=given))
-    return chances
+def _expected(
+    levels: Sequence[Probabilities], used: Sequence[Probabilities], penalties: Penalties
+) -> Fraction:
+    """Return the mean weight less the penalty for unused contexts, with probabilities in place of verdicts."""
+    base = weighted(
+        (p.get(level, 0.0), weight) for p in levels for level, weight in WEIGHTS.items() if weight
+    )
+    unused = weighted((p.get("high", 0.0), u.get("false", 0.0)) for p, u in zip(levels, used, strict=True))
+    return base / len(levels) - unused * exact(penalties.unused_high_relevance_context)
 
 
 def _check(
@@ -168,8 +150,12 @@ def _check(
             )
 
 
+_SPELLED = {level: plain(weight) for level, weight in WEIGHTS.items()}
+
+
 def _reason(
     levels: Sequence[Level],
+    base: Fraction,
     unused: Sequence[int],
     missing: Sequence[str],
     penalties: Penalties,
@@ -177,8 +163,8 @@ def _reason(
     score: float,
 ) -> str:
     """Write the arithmetic in full; a reader can do the sum again from its numbers."""
-    weights = " + ".join(plain(WEIGHTS[level]) for level in levels)
-    base = plain(_base(levels), scale=scale)
+    weights = " + ".join(_SPELLED[level] for level in levels)
+    mean_weight = plain(base, scale=scale)
     unused_rate = penalties.unused_high_relevance_context
     per_item, cap = penalties.missing_context_per_item, penalties.max_missing_context_penalty
     off_unused, off_missing = len(unused) * unused_rate, min(len(missing) * per_item, cap)
@@ -187,7 +173,7 @@ def _reason(
     told = ", ".join(f"{counts[level]} {level}" for level in LEVELS if counts[level])
     parts = [
         f"Levels of {len(levels)} context{'s' * (len(levels) != 1)}: {told}; "
-        f"base ({weights}) / {len(levels)} = {base}."
+        f"base ({weights}) / {len(levels)} = {mean_weight}."
     ]
     if unused:
         numbers = ", ".join(str(i + 1) for i in unused)
@@ -201,6 +187,7 @@ def _reason(
             f"Missing: {items}; min({len(missing)} × {plain(per_item)}, {plain(cap)}) = {plain(off_missing)} off."
         )
     parts.append(
-        f"Score: max(0, {base} − {plain(off_unused)} − {plain(off_missing)}) × {plain(scale)} = {shown(score)}."
+        f"Score: max(0, {mean_weight} − {plain(off_unused)} − {plain(off_missing)}) "
+        f"× {plain(scale)} = {shown(score)}."
     )
     return " ".join(parts)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from localscore.errors import SchemaViolation, VerdictCountMismatch
 from localscore.results import Quote, ScoreResult, Status
-from localscore.scoring.numbers import Bands, band, checked, exact, mean, plain, scaled, shown
+from localscore.scoring.numbers import Bands, band, checked, exact_mean, mean, plain, scaled, shown
 from localscore.texts import shorten
 
 RECALL_BANDS: Bands = ((0.9, "excellent"), (0.7, "good"), (0.4, "fair"), (1e-9, "poor"), (0.0, "none"))
@@ -118,8 +118,7 @@ def _share(
 
 
 def _expected(probabilities: Sequence[float], scale: float) -> float:
-    unit = sum(map(exact, probabilities), Fraction(0)) / len(probabilities)
-    return round(scaled(unit, scale)[0], 4)
+    return round(scaled(exact_mean(probabilities), scale)[0], 4)
 
 
 def _reason(
