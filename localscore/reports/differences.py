@@ -1,13 +1,13 @@
-"""A run beside an earlier one: per metric the differences of the samples that both have scored."""
+"""A run beside its baseline, as the page shows it: a view of what `localscore.compare` finds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from localscore.compare import MetricComparison, compare
 from localscore.reports.figures import scale_of, title
-from localscore.reports.intervals import Interval, mean_interval
-from localscore.results import SampleResult
+from localscore.reports.intervals import Interval
 from localscore.runs import Manifest, Run
 
 
@@ -21,9 +21,15 @@ class Difference:
     """The baseline's mean over the samples that both have scored."""
     after: float
     interval: Interval
-    """Of the mean difference, by the paired bootstrap."""
+    """Of the mean difference."""
+    p: float | None
+    """Of a paired permutation test."""
+    better: int
+    """Samples whose score rose."""
+    same: int
+    worse: int
     by_sample: Mapping[str, float]
-    """Per sample id the difference of the scores; above 0 where this run is better."""
+    """The difference of every sample whose score moved; above 0 where this run is better."""
 
     @property
     def title(self) -> str:
@@ -31,20 +37,10 @@ class Difference:
         return title(self.metric)
 
     @property
-    def better(self) -> int:
-        """Samples whose score rose."""
-        return sum(value > 0 for value in self.by_sample.values())
-
-    @property
-    def worse(self) -> int:
-        """Samples whose score fell."""
-        return sum(value < 0 for value in self.by_sample.values())
-
-    @property
     def finding(self) -> str:
         """What the interval says, in a word."""
         low, high = self.interval.low, self.interval.high
-        if not any(self.by_sample.values()):
+        if not self.better and not self.worse:
             return "equal in every sample"
         if low is None or high is None:
             return "too few samples to tell"
@@ -52,65 +48,52 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Differences:
     """A run beside its baseline."""
 
     baseline: str
     """The name of its folder, or of its judge."""
     metrics: tuple[Difference, ...]
     other_terms: tuple[str, ...]
-    """In what the two were judged differently; nothing where only the samples may differ."""
+    """In what the two differ of what ought to be the same."""
     unpaired: int
-    """Samples of this run that the baseline does not have, or has with another query."""
+    """Samples of this run that the baseline does not have."""
 
 
-def compared(run: Run, baseline: Run) -> Comparison:
-    """Return the differences between two runs, by the ids of samples that ask the same query.
+def compared(run: Run, baseline: Run) -> Differences:
+    """Return the differences between two runs; a metric whose scale differs between the two is left out.
 
-    A metric whose scale differs between the two is left out.
+    Raises:
+        RunError: no sample or no metric is in both.
     """
-    before = {result.id: result for result in baseline.results}
-    pairs = [
-        (earlier, result)
-        for result in run.results
-        if (earlier := before.get(result.id)) is not None and earlier.sample.query == result.sample.query
-    ]
-    names = dict.fromkeys(name for _, result in pairs for name in result.scores)
+    found = compare(baseline, run, anyway=True)
     ours, theirs = _parameters(run.manifest), _parameters(baseline.manifest)
-    same = [name for name in names if scale_of(ours, name) == scale_of(theirs, name)]
-    found = (_difference(name, pairs, scale_of(ours, name)) for name in same)
-    return Comparison(
-        baseline=baseline.folder.resolve().name
-        if baseline.folder
-        else str(baseline.manifest.judge.get("name", "")),
-        metrics=tuple(difference for difference in found if difference is not None),
-        other_terms=_other_terms(run.manifest, baseline.manifest),
-        unpaired=len(run.results) - len(pairs),
+    folder = baseline.folder.resolve().name if baseline.folder else ""
+    return Differences(
+        baseline=folder or str(baseline.manifest.judge.get("name", "")),
+        metrics=tuple(
+            _difference(name, one, scale_of(ours, name))
+            for name, one in found.metrics.items()
+            if one.n and scale_of(ours, name) == scale_of(theirs, name)
+        ),
+        other_terms=found.differences,
+        unpaired=len(found.samples.only_after) + len(found.samples.repeated),
     )
 
 
-def _difference(name: str, pairs: list[tuple[SampleResult, SampleResult]], scale: float) -> Difference | None:
-    scores: dict[str, tuple[float, float]] = {}
-    for earlier, result in pairs:
-        old, new = earlier.scores.get(name), result.scores.get(name)
-        if old is not None and new is not None and old.score is not None and new.score is not None:
-            scores[result.id] = old.score, new.score
-    by_sample = {key: round(new - old, 10) for key, (old, new) in scores.items()}
-    interval = mean_interval(by_sample.values())
-    if interval is None:
-        return None
-    before = sum(old for old, _ in scores.values()) / len(scores)
-    after = sum(new for _, new in scores.values()) / len(scores)
-    return Difference(name, scale, before, after, interval, by_sample)
-
-
-def _other_terms(ours: Manifest, theirs: Manifest) -> tuple[str, ...]:
-    terms = {
-        "the judge": ours.judge.get("fingerprint") != theirs.judge.get("fingerprint"),
-        "the prompts": ours.prompts != theirs.prompts,
-        "the metrics' options": ours.metrics != theirs.metrics,
-    }
-    return tuple(name for name, differs in terms.items() if differs)
+def _difference(name: str, one: MetricComparison, scale: float) -> Difference:
+    return Difference(
+        metric=name,
+        scale=scale,
+        before=one.before or 0.0,
+        after=one.after or 0.0,
+        interval=Interval(one.difference or 0.0, one.low, one.high, one.n),
+        p=one.p,
+        better=one.wins,
+        same=one.ties,
+        worse=one.losses,
+        by_sample={moved.id: moved.difference for moved in one.moved},
+    )
 
 
 def _parameters(manifest: Manifest) -> dict[str, dict[str, object]]:

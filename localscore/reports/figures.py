@@ -12,7 +12,7 @@ from typing import Any
 
 from localscore.errors import RunError
 from localscore.metrics import ContextRelevance
-from localscore.reports.intervals import Interval, mean_interval
+from localscore.reports.intervals import Interval, mean_interval, with_judge_error
 from localscore.results import SampleResult, ScoreResult
 from localscore.runs import Run, metric_from
 from localscore.scoring.numbers import mean
@@ -45,6 +45,8 @@ class MetricFigures:
     scale: float
     interval: Interval | None
     """Of the mean of all scores that exist."""
+    with_judge: Interval | None
+    """The same with the judge's errors, where its probabilities are calibrated."""
     bands: dict[str, int]
     """Best first; judged scores only."""
     by_rule: dict[str, int]
@@ -145,8 +147,9 @@ def figures(run: Run) -> Figures:
     names = list(dict.fromkeys(name for result in results for name in result.scores))
     missing = _missing(results)
     claims = [claim for result in results for claim in result.claims]
+    calibrated = bool(run.manifest.judge.get("calibration"))
     return Figures(
-        metrics=tuple(_metric(name, results, scale_of(told, name)) for name in names),
+        metrics=tuple(_metric(name, results, scale_of(told, name), calibrated) for name in names),
         ranks=_ranks(results),
         uses=_uses(results),
         missing=missing[:MISSING_SHOWN],
@@ -183,9 +186,10 @@ def histogram(numbers: Sequence[float], scale: float) -> tuple[Bin, ...]:
     return tuple(Bin(i * scale / BINS, (i + 1) * scale / BINS, places[i]) for i in range(BINS))
 
 
-def _metric(name: str, results: Iterable[SampleResult], scale: float) -> MetricFigures:
+def _metric(name: str, results: Iterable[SampleResult], scale: float, calibrated: bool) -> MetricFigures:
     scores = [result.scores[name] for result in results if name in result.scores]
     numbers = [score.score for score in scores if score.score is not None]
+    expected = [s.score if s.expected is None else s.expected for s in scores if s.score is not None]
     bands = Counter(score.band for score in scores if score.band is not None)
     order = {word: place for place, word in enumerate(BAND_ORDER)}
     others = Counter(score.status for score in scores if score.status not in ("scored", "failed"))
@@ -193,6 +197,7 @@ def _metric(name: str, results: Iterable[SampleResult], scale: float) -> MetricF
         name=name,
         scale=scale,
         interval=mean_interval(numbers),
+        with_judge=with_judge_error(numbers, expected) if calibrated else None,
         bands={band: bands[band] for band in sorted(bands, key=lambda word: order.get(word, len(order)))},
         by_rule=dict(sorted(others.items())),
         failed=sum(score.status == "failed" for score in scores),

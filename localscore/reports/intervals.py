@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from localscore.scoring.numbers import mean
@@ -48,3 +48,20 @@ def mean_interval(numbers: Iterable[float]) -> Interval | None:
     low, high = (float(bound) for bound in np.quantile(means, [0.025, 0.975]))
     # Rounding errors of the sums are not to put the mean of equal numbers outside of its own interval.
     return Interval(middle, min(round(low, 12), middle), max(round(high, 12), middle), n)
+
+
+def with_judge_error(scores: Sequence[float], expected: Sequence[float]) -> Interval | None:
+    """Return the interval of the mean of scores, wide enough for the judge's errors too.
+
+    It reaches over the interval of the mean of the scores and over that of the expected ones, in which every verdict
+    counts as much as the judge believes it. That is honest where the judge's probabilities are: calibrated ones.
+
+    >>> with_judge_error([1.0, 1.0], [0.6, 0.8])
+    Interval(mean=1.0, low=0.6, high=1.0, n=2)
+    """
+    given, believed = mean_interval(scores), mean_interval(expected)
+    if given is None or believed is None or given.low is None or believed.low is None:
+        return given
+    ends = [given.low, given.high, believed.low, believed.high]
+    known = [end for end in ends if end is not None]
+    return Interval(given.mean, min(known), max(known), given.n)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from localscore.reports.close_calls import calls_of
-from localscore.reports.differences import Comparison
+from localscore.reports.differences import Differences
 from localscore.reports.figures import Figures
 from localscore.results import ClaimVerdict, ContextVerdict, SampleResult, ScoreResult
 from localscore.runs import Run
@@ -29,7 +29,7 @@ from localscore.verdicts import LEVELS
 Json = dict[str, Any]
 
 
-def stories(run: Run, told: Figures, comparison: Comparison | None = None) -> Json:
+def stories(run: Run, told: Figures, comparison: Differences | None = None) -> Json:
     """Return the samples of a run as the page's script reads them."""
     places: dict[str, int] = {}
     names = [metric.name for metric in told.metrics]

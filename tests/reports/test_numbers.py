@@ -146,22 +146,23 @@ def test_the_verdicts_nearest_to_a_coin_toss_come_first() -> None:
     assert (third.verdict, third.against, third.about, third.margin) == ("high", "medium", "context 1", 0.05)
 
 
-def test_runs_are_compared_by_samples_that_ask_the_same() -> None:
+def test_runs_are_compared_sample_by_sample() -> None:
     before = run_of(
         [row("1", "Who?", ["A used", "D"]), row("2", "Another?", ["A used"]), row("9", "x", ["A"])]
     )
     told = compared(run_of(), before)
     relevance = next(one for one in told.metrics if one.metric == "context_relevance")
-    assert dict(relevance.by_sample) == {"1": pytest.approx(0.35)}
-    assert (relevance.better, relevance.worse, told.unpaired) == (1, 0, 3)
+    assert dict(relevance.by_sample) == {"2": -0.75, "1": pytest.approx(0.35)}
+    assert (relevance.better, relevance.worse, told.unpaired) == (1, 1, 2)
     assert relevance.finding == "too few samples to tell"
-    assert told.other_terms == ()
+    assert told.other_terms == ("other queries for 1 of 2 samples ('2')",)
 
 
 def test_other_terms_are_told_and_other_scales_not_compared() -> None:
     ours = run_of(metrics=[ContextRelevance(scale=10)])
     told = compared(ours, run_of(metrics=[ContextRelevance()]))
-    assert (told.metrics, told.other_terms) == ((), ("the metrics' options",))
+    assert told.metrics == ()
+    assert told.other_terms == ("other options of context_relevance (scale 1.0 and 10.0)",)
 
 
 def test_of_a_judge_without_a_card_nothing_is_made_up() -> None:
