@@ -154,7 +154,7 @@ def test_runs_are_compared_sample_by_sample() -> None:
     relevance = next(one for one in told.metrics if one.metric == "context_relevance")
     assert dict(relevance.by_sample) == {"2": -0.75, "1": pytest.approx(0.35)}
     assert (relevance.better, relevance.worse, told.unpaired) == (1, 1, 2)
-    assert relevance.finding == "too few samples to tell"
+    assert relevance.finding == "no clear difference"
     assert told.other_terms == ("other queries for 1 of 2 samples ('2')",)
 
 
