@@ -155,7 +155,7 @@ def test_runs_are_compared_sample_by_sample() -> None:
     assert dict(relevance.by_sample) == {"2": -0.75, "1": pytest.approx(0.35)}
     assert (relevance.better, relevance.worse, told.unpaired) == (1, 1, 2)
     assert relevance.finding == "no clear difference"
-    assert told.other_terms == ("other queries for 1 of 2 samples ('2')",)
+    assert told.other_terms == ("other queries for 1 of 2 samples (2)",)
 
 
 def test_other_terms_are_told_and_other_scales_not_compared() -> None:
