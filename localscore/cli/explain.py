@@ -9,7 +9,8 @@ import typer
 
 from localscore.cli.app import app, say, show
 from localscore.errors import RunError
-from localscore.inquiries import prompts_hash
+from localscore.inquiries import prompts_hash, worded
+from localscore.results import Features
 from localscore.runs import Run, load_run
 
 
@@ -45,10 +46,10 @@ def explain(
         for judgment in result.judgments:
             show(f"\n{judgment.question}: {judgment.verdict} {judgment.probabilities or ''}")
         return
-    before, after = _frame(run)
+    (before, after), prompts = _frame(run), run.manifest.judge.get("prompts", {})
     for number, exchange in enumerate(exchanges(result, metrics), 1):
         show(f"\n──── {number}. {exchange.inquiry.question} ────")
-        show(f"{before}{exchange.inquiry.prompt}{after}")
+        show(f"{before}{worded(exchange.inquiry, prompts).prompt}{after}")
         show("──── verdict ────")
         if exchange.judgment is None:
             show("none; see the cause above")
@@ -57,6 +58,20 @@ def explain(
         if exchange.judgment.probabilities is not None:
             told = (f"{label} {p:.4f}" for label, p in exchange.judgment.probabilities.items())
             show("probabilities: " + ", ".join(told))
+        if exchange.judgment.features is not None:
+            show(_made_of(exchange.judgment.features))
+
+
+def _made_of(features: Features) -> str:
+    """Say what a calibrated verdict was made of."""
+    told = ", ".join(f"{label} {p:.4f}" for label, p in features.probabilities.items())
+    parts = [f"calibrated from: {told}", f"word overlap {features.overlap:.2f}"]
+    if features.bits is not None and features.bits_without is not None:
+        parts.append(
+            f"information {features.bits:.1f} bits, without contexts {features.bits_without:.1f} "
+            f"({features.explained:.0%} explained)"
+        )
+    return "; ".join(parts)
 
 
 def _frame(run: Run) -> tuple[str, str]:
