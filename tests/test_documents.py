@@ -35,7 +35,7 @@ def test_the_readme_has_python() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", re.findall(r"scripts/(\w+)", README + (ROOT / "CONTRIBUTING.md").read_text())
+    "name", re.findall(r"scripts/([\w-]+)", README + (ROOT / "CONTRIBUTING.md").read_text())
 )
 def test_the_scripts_that_are_named_are_there(name: str) -> None:
     assert (ROOT / "scripts" / name).stat().st_mode & 0o100
