@@ -73,9 +73,7 @@ class Calibration(BaseModel):
 
     def probabilities(self, features: Features) -> dict[str, float]:
         """Return calibrated probabilities by label, 4 decimals."""
-        odds = log_odds(features.probabilities)
-        if self.prior and features.without is not None:
-            odds = tuple(x - x0 for x, x0 in zip(odds, log_odds(features.without), strict=True))
+        odds = less_prior(features) if self.prior else log_odds(features.probabilities)
         found = math.fsum(w * x for w, x in zip(self.judge, odds, strict=True))
         found += self.explained * features.explained + self.saved * features.saved
         found += self.overlap * features.overlap
@@ -135,6 +133,14 @@ PRIOR: Calibrations = {
 }
 """A correction that needs no verdicts of people: what the judge says without contexts counts as undecided (Zhao et
 al. 2021)."""
+
+
+def less_prior(features: Features) -> tuple[float, ...]:
+    """Return the judge's log-odds of at least each value but the last, less those that it gives without contexts."""
+    odds = log_odds(features.probabilities)
+    if features.without is None:
+        return odds
+    return tuple(x - before for x, before in zip(odds, log_odds(features.without), strict=True))
 
 
 def log_odds(probabilities: Mapping[str, float]) -> tuple[float, ...]:
