@@ -25,7 +25,8 @@ Each judge that could be run here, measured against verdicts of people. Made fro
 Intervals are 95 %, from a bootstrap clustered by query. Measures of a calibrated question are out of fold: each record
 by a calibration that was fitted without its query. *Word overlap* is the same measure of a contestant without a model,
 on the same records: a judge that is not better adds nothing there. ECE is the calibration error of the verdict's
-probability. The human judgments are not part of the project: some of them may be used for measuring only."""
+probability. Records a minute are those of two cores that did other work too. The human judgments are not part of the
+project: some of them may be used for measuring only."""
 
 HEADS = {
     "relevance": {
