@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+
+from pydantic import BaseModel
 
 from localscore.agreement import Agreement
 from localscore.agreement.report import JUDGE, OVERLAP, Slice
 from localscore.reports.agreement import HEADS, TABLES
 from localscore.reports.pages import page
-from localscore.reports.provenance import flat
 
 PAGE = "agreement.html"
 
@@ -32,7 +33,7 @@ def agreement_page(agreement: Agreement) -> str:
         overlap_row=OVERLAP,
         slices={kind: _slices(told.slices) for kind, told in agreement.kinds.items()},
         histograms={kind: level_counts(told.all) for kind, told in agreement.kinds.items()},
-        details=tuple(flat(agreement.model_dump(mode="json", exclude={"kinds"}))),
+        details=tuple(_flat(agreement.model_dump(mode="json", exclude={"kinds"}))),
     )
 
 
@@ -48,3 +49,24 @@ def level_counts(every: Slice) -> Mapping[str, tuple[int, int]]:
 def _slices(slices: tuple[Slice, ...]) -> tuple[Slice, ...]:
     """Return the parts that are worth a table: all, one set and one language are the same records."""
     return slices[1:] if len(slices) > 3 else ()
+
+
+def _flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:
+    """Give the leaves of nested data with their paths.
+
+    >>> list(_flat({"relevance": {"kappa": 0.4}, "on": ["a", "b"]}))
+    [('relevance › kappa', '0.4'), ('on', 'a, b')]
+    """
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{name} › {key}" if name else str(key).replace("_", " "))
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        if all(isinstance(inner, str | int | float) for inner in value):
+            yield name, ", ".join(map(str, value))
+        else:
+            for number, inner in enumerate(value, 1):
+                yield from _flat(inner, f"{name} › {number}" if name else str(number))
+    elif value is not None:
+        yield name, str(value)

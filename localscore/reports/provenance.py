@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pydantic import BaseModel
-
-from localscore.judges.cards import Card, find_card
+from localscore.judges.cards import Card, Measured, find_card
 from localscore.runs import Manifest
 
 Facts = tuple[tuple[str, str], ...]
@@ -33,35 +31,31 @@ def provenance(manifest: Manifest) -> Provenance:
     """Return what is known of a run's judge and how the run was made."""
     name = str(manifest.judge.get("card") or manifest.judge.get("name", ""))
     card = find_card(name)
-    measured = getattr(card, "agreement", None)
     return Provenance(
         judge=str(manifest.judge.get("name", "an unnamed judge")),
         card=tuple(_card(card, manifest)) if card is not None else (),
-        agreement=tuple(flat(measured)) if measured else (),
+        agreement=tuple(_measured(card.agreement)) if card is not None else (),
         run=tuple(_run(manifest)),
         manifest=manifest.model_dump_json(indent=2),
     )
 
 
-def flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:
-    """Give the leaves of nested data with their paths.
+def _measured(agreement: Mapping[str, Measured]) -> Iterator[tuple[str, str]]:
+    for question, told in agreement.items():
+        name = next(iter(told.measures), None)
+        if "balanced_accuracy" in told.measures:
+            name = "balanced_accuracy"
+        if name is None:
+            continue
+        parts = [f"{name.replace('_', ' ')} {_interval(told.measures[name])}"]
+        if name in told.overlap:
+            parts.append(f"word overlap {_interval(told.overlap[name])}")
+        parts.append(f"{told.records:,} records, {told.arithmetic}, {told.date}")
+        yield question, " · ".join(parts)
 
-    >>> list(flat({"relevance": {"kappa": 0.4}, "on": ["a", "b"]}))
-    [('relevance › kappa', '0.4'), ('on', 'a, b')]
-    """
-    if isinstance(value, BaseModel):
-        value = value.model_dump(mode="json")
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from flat(inner, f"{name} › {key}" if name else str(key).replace("_", " "))
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        if all(isinstance(inner, str | int | float) for inner in value):
-            yield name, ", ".join(map(str, value))
-        else:
-            for number, inner in enumerate(value, 1):
-                yield from flat(inner, f"{name} › {number}" if name else str(number))
-    elif value is not None:
-        yield name, str(value)
+
+def _interval(told: tuple[float, float, float]) -> str:
+    return f"{told[0]:.2f} [{told[1]:.2f}, {told[2]:.2f}]"
 
 
 def _card(card: Card, manifest: Manifest) -> Iterator[tuple[str, str]]:
