@@ -20,26 +20,51 @@
     cli/              the command line
     errors.py         every error, in one tree
 
-Importing localscore does not import torch; loading a judge does.
+Importing localscore does not import torch; loading a judge does. The public names are imported when they are used, so
+that commands that need few of them start at once.
 """
 
-from localscore.api import (
-    ContextRecallOptions,
-    ContextRelevanceOptions,
-    Scorer,
-    create_context_recall_scorer,
-    create_context_relevance_scorer,
-    load_judge,
-    load_run,
-    rescore,
-    score,
-)
-from localscore.errors import LocalscoreError
-from localscore.metrics import METRICS, ContextRecall, ContextRelevance, Metric
-from localscore.results import SampleResult, ScoreResult
-from localscore.runs import Run
-from localscore.samples import Sample
-from localscore.scoring import Penalties
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from localscore.api import (
+        ContextRecallOptions,
+        ContextRelevanceOptions,
+        Scorer,
+        create_context_recall_scorer,
+        create_context_relevance_scorer,
+        load_judge,
+        load_run,
+        rescore,
+        score,
+    )
+    from localscore.errors import LocalscoreError
+    from localscore.metrics import METRICS, ContextRecall, ContextRelevance, Metric
+    from localscore.results import SampleResult, ScoreResult
+    from localscore.runs import Run
+    from localscore.samples import Sample
+    from localscore.scoring import Penalties
+
+_MODULES = {
+    "api": (
+        "ContextRecallOptions",
+        "ContextRelevanceOptions",
+        "Scorer",
+        "create_context_recall_scorer",
+        "create_context_relevance_scorer",
+        "load_judge",
+        "load_run",
+        "rescore",
+        "score",
+    ),
+    "errors": ("LocalscoreError",),
+    "metrics": ("METRICS", "ContextRecall", "ContextRelevance", "Metric"),
+    "results": ("SampleResult", "ScoreResult"),
+    "runs": ("Run",),
+    "samples": ("Sample",),
+    "scoring": ("Penalties",),
+}
 
 __all__ = [
     "METRICS",
@@ -62,3 +87,17 @@ __all__ = [
     "rescore",
     "score",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its module when it is first used (PEP 562)."""
+    for module, names in _MODULES.items():
+        if name in names:
+            found = getattr(import_module(f"localscore.{module}"), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module 'localscore' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -169,3 +169,12 @@ def test_importing_localscore_imports_nothing_heavy() -> None:
 
 def test_every_public_name_is_there() -> None:
     assert [name for name in ls.__all__ if not hasattr(ls, name)] == []
+
+
+def test_every_public_name_is_there_and_nothing_else() -> None:
+    for name in ls.__all__:
+        assert getattr(ls, name) is not None
+    assert sorted(name for names in ls._MODULES.values() for name in names) == sorted(ls.__all__)
+    assert set(ls.__all__) <= set(dir(ls))
+    with pytest.raises(AttributeError, match="no attribute 'scores'"):
+        _ = ls.scores
