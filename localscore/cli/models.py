@@ -9,7 +9,7 @@ from rich.table import Table
 
 from localscore.cli.app import app, data, say
 from localscore.judges import store
-from localscore.judges.cards import card_named, cards
+from localscore.judges.cards import Card, card_named, cards
 
 models = typer.Typer(help="Judges: which there are, and bringing them here.", no_args_is_help=True)
 app.add_typer(models, name="models")
@@ -20,7 +20,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="A card's name or alia
 @models.command("list")
 def list_() -> None:
     """List the judges that have a card, and whether they are on this machine."""
-    table = Table("judge", "size", "download", "memory", "licence", "here", "tried", "note")
+    table = Table("judge", "size", "download", "memory", "licence", "here", "balanced accuracy", "note")
     for card in cards():
         names = " = ".join([card.name, *card.aliases])
         sources = [name for name, way in (("hub", card.hub), ("index", card.index)) if way is not None]
@@ -31,10 +31,16 @@ def list_() -> None:
             ", ".join(f"{gigabytes:g} GB {dtype}" for dtype, gigabytes in card.memory.items()),
             card.licence,
             "yes" if store.installed(card) else "no",
-            card.tried or "could not be tried",
+            _agreement(card),
             card.note,
         )
     data().print(table)
+
+
+def _agreement(card: Card) -> str:
+    """Return how well a judge agrees with people, question by question; chance is 0.5."""
+    told = {name: one.measures.get("balanced_accuracy") for name, one in card.agreement.items()}
+    return "\n".join(f"{name} {found[0]:.2f}" for name, found in told.items() if found) or "not measured"
 
 
 @models.command()
