@@ -1,11 +1,13 @@
 """Answers → calibrations, fitted to what people said.
 
-A proportional odds model with a small ridge penalty on all features. Choosing among them by cross-validation was tried:
-it cost more in noise than it saved. What is reported comes from folds that the fit has not seen.
+A proportional odds model with a small ridge penalty, on all features or on the judge's log-odds alone (a bias and a
+temperature): whichever makes records likelier that it was not fitted to. Choosing among single features was tried: it
+cost more in noise than it saved. What is reported comes from folds that neither fit nor choice have seen.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -17,7 +19,7 @@ from scipy.special import expit
 from localscore import cutpoints
 from localscore.agreement.answers import Answer
 from localscore.agreement.contestants import MEDIUM, grade
-from localscore.calibration import CALIBRATED, Calibration, Calibrations, less_prior
+from localscore.calibration import CALIBRATED, Calibration, Calibrations, less_prior, log_odds
 from localscore.errors import CalibrationError
 from localscore.labelled import Kind
 from localscore.results import Features
@@ -37,7 +39,9 @@ class _Rows(NamedTuple):
     """Records as numbers."""
 
     odds: Floats
-    """The judge's log-odds of at least each value but the last, less those without contexts; a row per record."""
+    """The judge's log-odds of at least each value but the last, a row per record."""
+    prior: Floats
+    """Those without contexts."""
     beside: Floats
     """Explained, saved and overlap."""
     low: Ints
@@ -49,6 +53,7 @@ class _Rows(NamedTuple):
         clusters = tuple(c for c, here in zip(self.clusters, there, strict=True) if here)
         return _Rows(
             self.odds[there],
+            self.prior[there],
             self.beside[there],
             self.low[there],
             self.high[there],
@@ -72,7 +77,7 @@ def fitted(answers: Sequence[Answer]) -> dict[str, Calibration]:
             len(told) >= ENOUGH
             and len({(low, high) for low, high in zip(rows.low, rows.high, strict=True)}) > 1
         ):
-            found[kind] = _fit(rows)
+            found[kind] = _chosen(rows)
     if not found:
         raise CalibrationError(
             f"There is nothing to fit to; expected at least {ENOUGH} records of a closed question that people "
@@ -90,7 +95,7 @@ def out_of_fold(answers: Sequence[Answer]) -> list[Answer]:
             rest = rows.at(fold != one)
             if not _differ(rest):
                 continue
-            calibrations: Calibrations = {kind: _fit(rest)}
+            calibrations: Calibrations = {kind: _chosen(rest)}
             for answer, at in zip(told, fold, strict=True):
                 if at == one:
                     after[kind, answer.id] = recalibrated(answer, calibrations)
@@ -123,7 +128,9 @@ def _rows(kind: Kind, answers: Sequence[Answer]) -> _Rows:
     features = [answer.features or Features(probabilities={}) for answer in answers]
     grades = [_grades(kind, answer) for answer in answers]
     return _Rows(
-        np.array([less_prior(one) for one in features]),
+        np.array([log_odds(one.probabilities) for one in features]),
+        np.array([log_odds(one.probabilities) for one in features])
+        - np.array([less_prior(one) for one in features]),
         np.array([[one.explained, one.saved, one.overlap] for one in features]),
         np.array([low for low, _ in grades]),
         np.array([high for _, high in grades]),
@@ -145,9 +152,34 @@ def _differ(rows: _Rows) -> bool:
     return len(set(zip(rows.low.tolist(), rows.high.tolist(), strict=True))) > 1
 
 
-def _fit(rows: _Rows) -> Calibration:
+def _chosen(rows: _Rows) -> Calibration:
+    """Fit with all features, or with the judge's log-odds alone where those make unseen records likelier."""
+    fold = np.array(cutpoints.folds(rows.clusters))
+    splits = [(rows.at(fold != one), rows.at(fold == one)) for one in sorted(set(fold.tolist()))]
+    splits = [(rest, apart) for rest, apart in splits if _differ(rest)]
+
+    def unseen(everything: bool) -> float:
+        fits = ((_fit(rest, everything=everything), apart) for rest, apart in splits)
+        return math.fsum(
+            _log_likelihood(_parameters(one), _features(apart, everything=everything), apart)
+            for one, apart in fits
+        )
+
+    return _fit(rows, everything=unseen(True) >= unseen(False))
+
+
+def _features(rows: _Rows, *, everything: bool) -> Floats:
+    odds = rows.odds - rows.prior if everything else rows.odds
+    return np.concatenate([odds, rows.beside * everything], axis=1)
+
+
+def _parameters(one: Calibration) -> Floats:
+    return np.array([*one.judge, one.explained, one.saved, one.overlap, *one.cuts])
+
+
+def _fit(rows: _Rows, *, everything: bool = True) -> Calibration:
     values = rows.odds.shape[1]
-    features = np.concatenate([rows.odds, rows.beside], axis=1)
+    features = _features(rows, everything=everything)
     centre, spread = features.mean(0), features.std(0)
     spread = np.where(spread > 1e-9, spread, 1.0)  # rounding errors are no spread
     scaled = (features - centre) / spread
@@ -167,7 +199,7 @@ def _fit(rows: _Rows) -> Calibration:
         saved=float(weights[values + 1]),
         overlap=float(weights[values + 2]),
         cuts=tuple(float(f"{cut:.4g}") for cut in cuts),
-        prior=True,
+        prior=everything,
         records=len(rows.low),
     )
 
