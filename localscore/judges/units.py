@@ -33,6 +33,10 @@ class Found(NamedTuple):
     """The information in its measured tokens."""
 
 
+MEASURED = 256
+"""Tokens of a text whose information is measured at most: each needs the scores of the whole vocabulary."""
+
+
 @dataclass(frozen=True)
 class Segment:
     """Tokens that follow another segment, or at the `START` the beginning."""
@@ -149,7 +153,7 @@ class Asked:
             if one.measured and one.compared is not None:
                 chunk, start, stop = one.compared
                 place = places.start if chunk == -1 else 0
-                tokens = chat.span(one.chunks[chunk], start, stop)
+                tokens = chat.span(one.chunks[chunk], start, stop)[:MEASURED]
                 segments[place] = replace(segments[place], measured=tokens)
                 measured[one] = place
         return cls(inquiries, Unit(tuple(beginning), tuple(segments)), forks, measured)

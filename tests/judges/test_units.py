@@ -8,7 +8,7 @@ from localscore import inquiries
 from localscore.errors import OptionError
 from localscore.inquiries import Inquiry
 from localscore.judges.deciding import START, legal_strings
-from localscore.judges.units import Asked, Found, Pass, Segment, Unit, asked_together
+from localscore.judges.units import MEASURED, Asked, Found, Pass, Segment, Unit, asked_together
 from localscore.results import Judgment
 
 
@@ -17,6 +17,9 @@ class Characters:
 
     def chunks(self, chunks: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
         return tuple(tuple(map(ord, chunk)) for chunk in chunks)
+
+    def span(self, text: str, start: int, stop: int) -> range:
+        return range(start, stop)
 
 
 def asked(*together: Inquiry[Any]) -> Asked:
@@ -109,3 +112,12 @@ def test_only_closed_questions_about_one_text_can_be_asked_together() -> None:
 def test_what_an_inquiry_is_asked_with_is_part_of_its_key() -> None:
     alone = inquiries.relevance("Who?", "Ann.")
     assert len({alone.key, BOTH[0].key, BOTH[1].key}) == 3
+
+
+def test_of_a_long_text_the_beginning_is_measured() -> None:
+    used = inquiries.usage("Who?", "Ann.", "Ann ran. " * 100)
+    [measured] = inquiries.together(used)
+    unit = asked(inquiries.measuring(measured, {"usage"})).unit
+    spans = [segment.measured for segment in unit.segments if segment.measured]
+    start = len("Answer that was given: ")
+    assert spans == [range(start, start + MEASURED)]
