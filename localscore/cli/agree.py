@@ -19,6 +19,7 @@ from localscore.cli.options import (
     JudgeName,
     NoCache,
     Quantize,
+    names,
 )
 from localscore.cli.score import progress_shown
 
@@ -64,7 +65,7 @@ def agree(
     records = labelled.read(source)
     for file in records.left_out:
         say(f"Left out: {file} holds no judgments of a known kind.")
-    items = labelled.chosen(records.items, kinds=_names(kinds), sets=_names(sets), limit=limit)
+    items = labelled.chosen(records.items, kinds=names(kinds), sets=names(sets), limit=limit)
     loaded = api.load_judge(
         judge,
         device=device,
@@ -84,7 +85,7 @@ def agree(
                 out=out,
                 overwrite=overwrite,
                 source=records.source,
-                options={"kinds": _names(kinds), "sets": _names(sets), "limit": limit},
+                options={"kinds": names(kinds), "sets": names(sets), "limit": limit},
                 listener=None if show is None else lambda done: show(engine.Progress(done, done)),
             )
         except KeyboardInterrupt:
@@ -109,7 +110,3 @@ def agree(
     if failed:
         say(f"{failed} verdict{'s' * (failed != 1)} could not be had; they are in no measure.")
         raise typer.Exit(SOME_FAILED)
-
-
-def _names(told: str) -> list[str]:
-    return [name for name in (part.strip() for part in told.split(",")) if name]

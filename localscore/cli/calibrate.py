@@ -9,9 +9,8 @@ import typer
 
 from localscore import api, engine
 from localscore.cache import cache_path, cached
-from localscore.cli.agree import _names
 from localscore.cli.app import STOPPED, app, data, say
-from localscore.cli.options import BatchTokens, Cache, Device, Dtype, JudgeName, NoCache, Quantize
+from localscore.cli.options import BatchTokens, Cache, Device, Dtype, JudgeName, NoCache, Quantize, names
 from localscore.cli.score import progress_shown
 
 
@@ -58,8 +57,8 @@ def calibrate(
 
     agreement.require_statistics()
     records = labelled.read(source)
-    wanted = _names(kinds) or [kind for kind in CALIBRATED if any(i.kind == kind for i in records.items)]
-    items = labelled.chosen(records.items, kinds=wanted, sets=_names(sets), limit=limit)
+    wanted = names(kinds) or [kind for kind in CALIBRATED if any(i.kind == kind for i in records.items)]
+    items = labelled.chosen(records.items, kinds=wanted, sets=names(sets), limit=limit)
     loaded = api.load_judge(
         judge, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens, calibration="none"
     )

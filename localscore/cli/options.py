@@ -30,3 +30,8 @@ Cache = Annotated[
     typer.Option(metavar="FILE", help="Where verdicts are kept for all runs; see `localscore cache`."),
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask the judge everything, and keep nothing.")]
+
+
+def names(told: str) -> list[str]:
+    """Return the parts of a comma-separated option."""
+    return [name for name in (part.strip() for part in told.split(",")) if name]
