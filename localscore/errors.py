@@ -4,6 +4,7 @@
     ├── OptionError                 an option that cannot be meant: a scale of NaN, an unknown metric
     ├── DataError                   rows that cannot be read; lists every one with file and line
     ├── RunError                    a run folder that cannot be read, or that holds another run
+    ├── NetworkRefused              something in this process wanted to open a connection
     ├── CacheError                  a cache of verdicts that cannot be opened or written
     │   └── CacheDamaged            it is not what was written there; it is set aside, never trusted
     ├── JudgeError                  a judge that cannot be used
@@ -71,6 +72,10 @@ class CacheError(LocalscoreError):
 
 class CacheDamaged(CacheError):
     """A cache that is not what was written there, or was written by another version."""
+
+
+class NetworkRefused(LocalscoreError):
+    """Something in this process wanted to leave this machine; the message names the module that asked."""
 
 
 class JudgeError(LocalscoreError):

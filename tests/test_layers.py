@@ -14,6 +14,7 @@ import localscore
 PACKAGE = Path(localscore.__file__).parent
 LAYERS = [
     {"errors", "texts", "words"},
+    {"offline"},
     {"verdicts", "samples"},
     {"inquiries", "results"},
     {"calibration"},

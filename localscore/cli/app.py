@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from localscore import offline
 from localscore.errors import JudgeBroke, LocalscoreError
 from localscore.texts import visible
 
@@ -74,6 +75,7 @@ class _Talk(logging.Handler):
 
 def run() -> None:
     """Run a command; an error on purpose becomes one message and exit status 2, without a traceback."""
+    offline.enforce()
     from localscore.cli import agree, cache, calibrate, explain, models, report, score  # noqa: F401  (they add commands)
 
     for stream in (sys.stdout, sys.stderr):

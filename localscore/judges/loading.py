@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localscore import offline
 from localscore.calibration import PRIOR, Calibrations
 from localscore.errors import JudgeDamaged, JudgeUnusable, OptionError
 from localscore.judges import Judge, JudgeIdentity
@@ -25,14 +26,6 @@ if TYPE_CHECKING:
     from localscore.judges.huggingface import HuggingFaceJudge
 
 log = logging.getLogger("localscore")
-
-OFFLINE = {
-    "HF_HUB_OFFLINE": "1",
-    "TRANSFORMERS_OFFLINE": "1",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-    "DO_NOT_TRACK": "1",
-}
-"""Set before anything heavy is imported, so that no library looks for a network."""
 
 MANNERS = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -135,7 +128,7 @@ def load_model(
     """Return the judge of that name without a calibration, asked in the words of `prompts`; see `load_judge`."""
     if batch_tokens is not None and batch_tokens < 1:
         raise OptionError(f"batch_tokens is {batch_tokens}; expected at least 1.")
-    os.environ.update(OFFLINE)
+    offline.enforce()
     os.environ.update(MANNERS | os.environ)
     from localscore.judges.arithmetic import chosen
     from localscore.judges.huggingface import HuggingFaceJudge

@@ -31,6 +31,7 @@ from platformdirs import user_data_path
 
 from localscore.errors import DownloadFailed, JudgeDamaged, JudgeMissing
 from localscore.judges.cards import Card, CardFile
+from localscore.offline import connected
 
 log = logging.getLogger("localscore")
 
@@ -109,7 +110,8 @@ def pull(card: Card, source: Source = "auto", tell: Callable[[str], None] = log.
             tell(f"{card.name} is here already, and its files are what the card says.")
             return folder
         partial.mkdir(exist_ok=True)
-        _download(card, source, partial, tell)
+        with connected():
+            _download(card, source, partial, tell)
         for file in card.files:
             tell(f"Checking {file.path} …")
             _checked(partial / file.path, file, card, remove=True)

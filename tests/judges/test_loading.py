@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from localscore import offline
 from localscore.errors import JudgeDamaged, JudgeMissing, JudgeUnusable, OptionError, UnknownJudge
 from localscore.judges import loading
 from localscore.judges.cards import CardFile, card_named
@@ -21,7 +22,7 @@ WHOLE = ("config.json", "model.safetensors", "tokenizer.json")
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LOCALSCORE_HOME", str(tmp_path / "home"))
-    for name in loading.OFFLINE:
+    for name in offline.SWITCHES:
         monkeypatch.setenv(name, "")
     return tmp_path / "home"
 
@@ -131,8 +132,8 @@ def test_a_device_that_is_not_there_is_refused(tmp_path: Path, monkeypatch: pyte
         load_judge(folder_with(tmp_path, *WHOLE), device="cuda")
     assert "--device cpu" in caught.value.hint
     # By now the libraries are imported, and were told before that there is no network.
-    assert {name: os.environ[name] for name in loading.OFFLINE} == loading.OFFLINE
-    assert loading.OFFLINE["HF_HUB_OFFLINE"] == loading.OFFLINE["TRANSFORMERS_OFFLINE"] == "1"
+    assert {name: os.environ[name] for name in offline.SWITCHES} == offline.SWITCHES
+    assert offline.SWITCHES["HF_HUB_OFFLINE"] == offline.SWITCHES["TRANSFORMERS_OFFLINE"] == "1"
 
 
 @pytest.mark.parametrize("where", ["file", "folder"])
