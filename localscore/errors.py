@@ -12,6 +12,8 @@
     │   ├── JudgeMissing            a known judge whose files are not here yet
     │   ├── JudgeDamaged            files that are not what their card says
     │   ├── JudgeUnusable           no weights, no chat template, a format that is not read
+    │   │   └── JudgeUnsafe         files that could run code, or that lead elsewhere
+    │   ├── TooLarge                memory or disk does not suffice for it
     │   ├── CalibrationError        a calibration that is not one
     │   ├── JudgeBroke              it raised something in the middle of a run
     │   └── DownloadFailed          `models pull` could not bring it
@@ -96,6 +98,14 @@ class JudgeDamaged(JudgeError):
 
 class JudgeUnusable(JudgeError):
     """A folder or file that holds no judge that can be used."""
+
+
+class JudgeUnsafe(JudgeUnusable):
+    """A folder with something in it that could run, or that leads out of it; nothing of it was run."""
+
+
+class TooLarge(JudgeError):
+    """A judge for which memory or disk does not suffice; said before anything is loaded or downloaded."""
 
 
 class CalibrationError(JudgeError):

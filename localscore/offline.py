@@ -180,12 +180,12 @@ def _refusal(what: str) -> NetworkRefused:
 
 def _asker() -> str:
     """Return the module that asked: the nearest frame that is not this module or a carrier of connections."""
-    frame: FrameType | None = sys._getframe()
     own = nearest = __name__
-    code = frame.f_code.co_filename
+    here = sys._getframe()
+    frame: FrameType | None = here
     while frame is not None:
         name = str(frame.f_globals.get("__name__", "?"))
-        if frame.f_code.co_filename != code:
+        if frame.f_code.co_filename != here.f_code.co_filename:
             nearest = name if nearest == own else nearest
             if name.partition(".")[0] not in _CARRIERS:
                 return name

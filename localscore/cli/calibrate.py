@@ -11,7 +11,7 @@ from localscore import api, engine
 from localscore.cache import cache_path, cached
 from localscore.cli.agree import _names
 from localscore.cli.app import STOPPED, app, data, say
-from localscore.cli.options import BatchTokens, Cache, Device, Dtype, JudgeName, NoCache, Quantize
+from localscore.cli.options import BatchTokens, Cache, Device, Dtype, JudgeName, NoCache, Quantize, Verify
 from localscore.cli.score import progress_shown
 
 
@@ -36,6 +36,7 @@ def calibrate(
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
     batch_tokens: BatchTokens = None,
+    verify: Verify = "quick",
     cache: Cache = None,
     no_cache: NoCache = False,
     overwrite: Annotated[
@@ -61,7 +62,13 @@ def calibrate(
     wanted = _names(kinds) or [kind for kind in CALIBRATED if any(i.kind == kind for i in records.items)]
     items = labelled.chosen(records.items, kinds=wanted, sets=_names(sets), limit=limit)
     loaded = api.load_judge(
-        judge, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens, calibration="none"
+        judge,
+        device=device,
+        dtype=dtype,
+        quantize=quantize,
+        batch_tokens=batch_tokens,
+        verify=verify,
+        calibration="none",
     )
     kept_in = None if no_cache else cache or cache_path()
     with progress_shown(len(items), loaded, quiet=quiet) as show, cached(loaded, kept_in) as asked:

@@ -4,6 +4,7 @@
     store.py        brings a judge's files here, checks them, converts GGUF once
     loading.py      a name, folder or file → a judge
     gguf.py         GGUF → safetensors
+    harmless.py     refuses folders from which something could run
     complete.py     refuses judges that are damaged or lack weights
     huggingface.py  a transformers model held to JSON schemas
     chat.py         prompts → token ids

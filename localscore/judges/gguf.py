@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from contextlib import redirect_stderr
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
@@ -18,14 +19,22 @@ def convert(gguf: Path, folder: Path, dtype: torch.dtype) -> None:
     Raises:
         JudgeUnusable: transformers cannot read the file.
     """
-    with readable(gguf), redirect_stderr(io.StringIO()):  # a progress bar that has no other switch
-        tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name, local_files_only=True)
+    with (
+        TemporaryDirectory() as alone,  # transformers would also read what lies beside the file
+        readable(gguf),
+        redirect_stderr(io.StringIO()),  # a progress bar that has no other switch
+    ):
+        (Path(alone) / "judge.gguf").symlink_to(gguf.resolve())
+        tokenizer = AutoTokenizer.from_pretrained(
+            alone, gguf_file="judge.gguf", local_files_only=True, trust_remote_code=False
+        )
         model, loading = AutoModelForCausalLM.from_pretrained(
-            gguf.parent,
-            gguf_file=gguf.name,
+            alone,
+            gguf_file="judge.gguf",
             dtype=dtype,
             quantization_config=GgufConfig(dequantize=True),
             local_files_only=True,
+            trust_remote_code=False,
             output_loading_info=True,
         )
     check_complete(loading, gguf)
