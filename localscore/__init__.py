@@ -14,6 +14,8 @@
     runs.py           writes and reads run folders
     summary.py        results → means and counts
     reports/          tables and pages for people
+    offline.py        lets nothing leave this machine
+    doctor.py         whether this machine can judge; lock.py: the versions that are tested
     cli/              the command line
     errors.py         every error, in one tree
 

@@ -14,7 +14,7 @@ import localscore
 PACKAGE = Path(localscore.__file__).parent
 LAYERS = [
     {"errors", "texts", "words"},
-    {"offline"},
+    {"offline", "lock"},
     {"verdicts", "samples"},
     {"inquiries", "results"},
     {"calibration"},
@@ -25,7 +25,7 @@ LAYERS = [
     {"overlap", "cutpoints"},
     {"replay", "runs"},
     {"agreement"},
-    {"api", "reports"},
+    {"api", "reports", "doctor"},
     {"cli", "__init__", "__main__"},
 ]
 STATISTICS = {"scipy", "sklearn"}

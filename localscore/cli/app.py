@@ -1,7 +1,7 @@
 """The commands' common ground.
 
 Exit status: 0 done; 2 the command or the data was wrong; 3 finished, but some scores failed, or the judge broke
-and the same command carries on; 130 stopped by the user.
+and the same command carries on; 130 stopped by the user; 1 `doctor` found something wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from localscore import offline
 from localscore.errors import JudgeBroke, LocalscoreError
 from localscore.texts import visible
 
-WRONG, SOME_FAILED, STOPPED = 2, 3, 130
+UNWELL, WRONG, SOME_FAILED, STOPPED = 1, 2, 3, 130
 
 talk = Console(stderr=True, highlight=False)
 """For people: progress, notes, errors."""
@@ -76,7 +76,7 @@ class _Talk(logging.Handler):
 def run() -> None:
     """Run a command; an error on purpose becomes one message and exit status 2, without a traceback."""
     offline.enforce()
-    from localscore.cli import agree, cache, calibrate, explain, models, report, score  # noqa: F401  (they add commands)
+    from localscore.cli import agree, cache, calibrate, doctor, explain, models, report, score  # noqa: F401  (they add commands)
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a text that the terminal has no characters for is no error
