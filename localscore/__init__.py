@@ -17,6 +17,8 @@
     compare.py        two runs → what moved, and whether that is more than chance (comparable, movements, statistics)
     gate.py           a run and thresholds → met or not; thresholds.py reads them
     reports/          tables and pages for people
+    offline.py        lets nothing leave this machine
+    doctor.py         whether this machine can judge; lock.py: the versions that are tested
     cli/              the command line
     errors.py         every error, in one tree
 

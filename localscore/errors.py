@@ -4,6 +4,7 @@
     ├── OptionError                 an option that cannot be meant: a scale of NaN, an unknown metric
     ├── DataError                   rows that cannot be read; lists every one with file and line
     ├── RunError                    a run folder that cannot be read, or that holds another run
+    ├── NetworkRefused              something in this process wanted to open a connection
     ├── CacheError                  a cache of verdicts that cannot be opened or written
     │   └── CacheDamaged            it is not what was written there; it is set aside, never trusted
     ├── JudgeError                  a judge that cannot be used
@@ -11,6 +12,8 @@
     │   ├── JudgeMissing            a known judge whose files are not here yet
     │   ├── JudgeDamaged            files that are not what their card says
     │   ├── JudgeUnusable           no weights, no chat template, a format that is not read
+    │   │   └── JudgeUnsafe         files that could run code, or that lead elsewhere
+    │   ├── TooLarge                memory or disk does not suffice for it
     │   ├── CalibrationError        a calibration that is not one
     │   ├── JudgeBroke              it raised something in the middle of a run
     │   └── DownloadFailed          `models pull` could not bring it
@@ -73,6 +76,10 @@ class CacheDamaged(CacheError):
     """A cache that is not what was written there, or was written by another version."""
 
 
+class NetworkRefused(LocalscoreError):
+    """Something in this process wanted to leave this machine; the message names the module that asked."""
+
+
 class JudgeError(LocalscoreError):
     """A judge that cannot be used."""
 
@@ -91,6 +98,14 @@ class JudgeDamaged(JudgeError):
 
 class JudgeUnusable(JudgeError):
     """A folder or file that holds no judge that can be used."""
+
+
+class JudgeUnsafe(JudgeUnusable):
+    """A folder with something in it that could run, or that leads out of it; nothing of it was run."""
+
+
+class TooLarge(JudgeError):
+    """A judge for which memory or disk does not suffice; said before anything is loaded or downloaded."""
 
 
 class CalibrationError(JudgeError):

@@ -14,6 +14,7 @@ import localscore
 PACKAGE = Path(localscore.__file__).parent
 LAYERS = [
     {"errors", "texts", "words"},
+    {"offline", "lock"},
     {"verdicts", "samples"},
     {"inquiries", "results"},
     {"calibration"},
@@ -27,7 +28,7 @@ LAYERS = [
     {"compare"},
     {"agreement", "gate"},
     {"thresholds"},
-    {"api", "reports"},
+    {"api", "reports", "doctor"},
     {"cli", "__init__", "__main__"},
 ]
 STATISTICS = {"scipy", "sklearn"}

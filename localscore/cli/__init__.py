@@ -11,6 +11,7 @@
     explain.py  explain
     report.py   report, export
     cache.py    cache stats, prune, clear
+    doctor.py   doctor
     models.py   models list, pull, path, verify
 
 Each module adds its commands to the one `app`.

@@ -19,6 +19,7 @@ from localscore.cli.options import (
     JudgeName,
     NoCache,
     Quantize,
+    Verify,
     names,
 )
 from localscore.cli.score import progress_shown
@@ -44,6 +45,7 @@ def agree(
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
     batch_tokens: BatchTokens = None,
+    verify: Verify = "quick",
     calibration: CalibrationChoice = "auto",
     cache: Cache = None,
     no_cache: NoCache = False,
@@ -72,6 +74,7 @@ def agree(
         dtype=dtype,
         quantize=quantize,
         batch_tokens=batch_tokens,
+        verify=verify,
         calibration=calibration,
     )
     kept_in = None if no_cache else cache or cache_path()

@@ -1,7 +1,7 @@
 """The commands' common ground.
 
 Exit status: 0 done; 2 the command or the data was wrong; 3 finished, but some scores failed, or the judge broke
-and the same command carries on; 130 stopped by the user.
+and the same command carries on; 130 stopped by the user; 1 `doctor` found something wrong.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from localscore import offline
 from localscore.errors import JudgeBroke, LocalscoreError
 from localscore.texts import visible
 
-WRONG, SOME_FAILED, STOPPED = 2, 3, 130
+UNWELL, WRONG, SOME_FAILED, STOPPED = 1, 2, 3, 130
 
 talk = Console(stderr=True, highlight=False)
 """For people: progress, notes, errors."""
@@ -86,6 +87,7 @@ COMMANDS = {
     "cache": "cache",
     "explain": "explain",
     "models": "models",
+    "doctor": "doctor",
 }
 """Each command and the module that adds it to the app."""
 
@@ -99,6 +101,7 @@ def _add_commands(first: str) -> None:
 
 def run() -> None:
     """Run a command; an error on purpose becomes one message and exit status 2, without a traceback."""
+    offline.enforce()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a text that the terminal has no characters for is no error
             stream.reconfigure(errors="replace")

@@ -10,7 +10,17 @@ import typer
 from localscore import api, engine
 from localscore.cache import cache_path, cached
 from localscore.cli.app import STOPPED, app, data, say
-from localscore.cli.options import BatchTokens, Cache, Device, Dtype, JudgeName, NoCache, Quantize, names
+from localscore.cli.options import (
+    BatchTokens,
+    Cache,
+    Device,
+    Dtype,
+    JudgeName,
+    NoCache,
+    Quantize,
+    Verify,
+    names,
+)
 from localscore.cli.score import progress_shown
 
 
@@ -35,6 +45,7 @@ def calibrate(
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
     batch_tokens: BatchTokens = None,
+    verify: Verify = "quick",
     cache: Cache = None,
     no_cache: NoCache = False,
     overwrite: Annotated[
@@ -60,7 +71,13 @@ def calibrate(
     wanted = names(kinds) or [kind for kind in CALIBRATED if any(i.kind == kind for i in records.items)]
     items = labelled.chosen(records.items, kinds=wanted, sets=names(sets), limit=limit)
     loaded = api.load_judge(
-        judge, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens, calibration="none"
+        judge,
+        device=device,
+        dtype=dtype,
+        quantize=quantize,
+        batch_tokens=batch_tokens,
+        verify=verify,
+        calibration="none",
     )
     kept_in = None if no_cache else cache or cache_path()
     with progress_shown(len(items), loaded, quiet=quiet) as show, cached(loaded, kept_in) as asked:

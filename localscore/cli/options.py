@@ -21,6 +21,9 @@ CalibrationChoice = Annotated[
         "--calibration", help="auto (the judge's own, or its card's), none, prior, or a file of `calibrate`."
     ),
 ]
+Verify = Annotated[
+    Literal["quick", "full"], typer.Option(help="full reads all of the judge's files again and checks them.")
+]
 BatchTokens = Annotated[
     int | None,
     typer.Option(min=1, help="Most tokens in a pass where prompts are read together, as on a GPU."),

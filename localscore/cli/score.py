@@ -27,6 +27,7 @@ from localscore.cli.options import (
     JudgeName,
     NoCache,
     Quantize,
+    Verify,
 )
 from localscore.errors import OptionError
 from localscore.judges import Judge
@@ -69,6 +70,7 @@ def score(
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
     batch_tokens: BatchTokens = None,
+    verify: Verify = "quick",
     calibration: CalibrationChoice = "auto",
     cache: Cache = None,
     no_cache: NoCache = False,
@@ -103,6 +105,7 @@ def score(
         dtype=dtype,
         quantize=quantize,
         batch_tokens=batch_tokens,
+        verify=verify,
         calibration=calibration,
     )
     if not quiet and (doubts := tuning_of(judge).doubts):

@@ -3,7 +3,10 @@
     cards.py        one TOML file per known judge: where its files come from and what they must be
     store.py        brings a judge's files here, checks them, converts GGUF once
     loading.py      a name, folder or file → a judge
+    machine.py      what torch can compute with here
+    memory.py       what a judge needs of memory and disk, and what there is
     gguf.py         GGUF → safetensors
+    harmless.py     refuses folders from which something could run
     complete.py     refuses judges that are damaged or lack weights
     huggingface.py  a transformers model held to JSON schemas
     chat.py         prompts → token ids

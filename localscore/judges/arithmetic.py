@@ -18,6 +18,7 @@ from torch import nn
 from torch.nn import functional
 
 from localscore.errors import OptionError
+from localscore.judges.memory import free_memory
 
 Device = Literal["auto", "cpu", "cuda"]
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
@@ -42,7 +43,12 @@ class Arithmetic:
     @property
     def name(self) -> str:
         """The number format, or the quantization where there is one."""
-        return str(self.dtype).removeprefix("torch.") if self.quantize == "none" else self.quantize
+        return self.dtype_name if self.quantize == "none" else self.quantize
+
+    @property
+    def dtype_name(self) -> str:
+        """The number format that weights are read in."""
+        return str(self.dtype).removeprefix("torch.")
 
     @property
     def exact(self) -> bool:
@@ -56,6 +62,10 @@ class Arithmetic:
     def noise(self) -> float:
         """The distance between two values' probabilities below which this arithmetic cannot tell them apart."""
         return _NOISE[self.name]
+
+    def free_memory(self) -> int:
+        """Return the bytes that are free where the judge would be."""
+        return free_memory() if self.device == "cpu" else int(torch.cuda.mem_get_info()[0])
 
     def batch_tokens(self, model: Any) -> int:
         """Return how many tokens several units may have in one pass: what half of the free memory holds."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from localscore.errors import JudgeUnusable
+from localscore.errors import JudgeUnusable, LocalscoreError
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def readable(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except JudgeUnusable:
+    except LocalscoreError:
         raise
     except Exception as error:  # a damaged file may raise anything, from KeyError to the parsers' own errors
         raise JudgeUnusable(

@@ -9,30 +9,27 @@ import os
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
+from localscore import offline
 from localscore.calibration import PRIOR, Calibrations
 from localscore.errors import JudgeDamaged, JudgeUnusable, OptionError
 from localscore.judges import Judge, JudgeIdentity
 from localscore.judges.calibrated import CalibratedJudge
-from localscore.judges.cards import Tuning, find_card, read_tuning, unknown
-from localscore.judges.store import building, home, judge_folder, known_sha256, required
+from localscore.judges.cards import Card, Tuning, find_card, read_tuning, unknown
+from localscore.judges.harmless import check_harmless
+from localscore.judges.memory import ITEMSIZE, Shape, check_disk, check_memory, needed
+from localscore.judges.store import building, check_sums, home, judge_folder, known_sha256, required
 
 if TYPE_CHECKING:
     import torch
 
-    from localscore.judges.arithmetic import Device, Dtype, Quantize
+    from localscore.judges.arithmetic import Arithmetic, Device, Dtype, Quantize
     from localscore.judges.huggingface import HuggingFaceJudge
 
 log = logging.getLogger("localscore")
 
-OFFLINE = {
-    "HF_HUB_OFFLINE": "1",
-    "TRANSFORMERS_OFFLINE": "1",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-    "DO_NOT_TRACK": "1",
-}
-"""Set before anything heavy is imported, so that no library looks for a network."""
+Verify = Literal["quick", "full"]
 
 MANNERS = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -57,6 +54,7 @@ def load_judge(
     quantize: Quantize = "none",
     batch_tokens: int | None = None,
     calibration: str | Path = "auto",
+    verify: Verify = "quick",
 ) -> Judge:
     """Return the judge of that name, ready to be asked; its weights are read with the first question.
 
@@ -70,18 +68,28 @@ def load_judge(
         calibration: a file that `localscore calibrate` wrote; `auto` is what `localscore.toml` next to the judge
             says, or else its card, or none where both are silent; `prior` needs no verdicts of people; `none`
             leaves the judge's probabilities as they are.
+        verify: `full` computes the sha256 of all files again; `quick` trusts what was computed before where size,
+            time of change, beginning and end of a file are the same.
 
     Raises:
         UnknownJudge: there is no card, folder or file of that name.
         JudgeMissing: the card's files are not on this machine; `localscore models pull` brings them.
         JudgeDamaged: the files are not what the card says.
         JudgeUnusable: no weights in safetensors or GGUF, or no chat template.
+        JudgeUnsafe: a file that could run code, or that leads out of the judge's folder.
+        TooLarge: memory or disk does not suffice.
         CalibrationError: the calibration cannot be read.
         OptionError: a device that is not there, an unknown dtype, or options that do not go together.
     """
     tuning = _tuning(str(name), calibration)
     judge = load_model(
-        name, device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens, prompts=tuning.prompts
+        name,
+        device=device,
+        dtype=dtype,
+        quantize=quantize,
+        batch_tokens=batch_tokens,
+        prompts=tuning.prompts,
+        verify=verify,
     )
     return CalibratedJudge(judge, tuning.calibration) if tuning.calibration else judge
 
@@ -131,26 +139,36 @@ def load_model(
     quantize: Quantize = "none",
     batch_tokens: int | None = None,
     prompts: Mapping[str, str] | None = None,
+    verify: Verify = "quick",
 ) -> HuggingFaceJudge:
     """Return the judge of that name without a calibration, asked in the words of `prompts`; see `load_judge`."""
     if batch_tokens is not None and batch_tokens < 1:
         raise OptionError(f"batch_tokens is {batch_tokens}; expected at least 1.")
-    os.environ.update(OFFLINE)
+    if verify not in get_args(Verify):
+        raise OptionError(f"verify is {verify!r}; expected one of {', '.join(get_args(Verify))}.")
+    offline.enforce()
     os.environ.update(MANNERS | os.environ)
     from localscore.judges.arithmetic import chosen
     from localscore.judges.huggingface import HuggingFaceJudge
 
     arithmetic = chosen(device, dtype, quantize)
-    where, card_name = _located(str(name))
-    hashes = _hashes(where)
-    folder = where
+    full = verify == "full"
+    where, card = _located(str(name))
+    hashes = _hashes(where, full=full)
+    if card is not None:
+        _check_card_hashes(hashes, card)
+    folder = where if where.is_dir() else _converted_folder(hashes[where.name], arithmetic)
+    called = card.name if card else where.name
+    check_size(called, where, folder, card, arithmetic, batch_tokens)
     if where.is_file():
-        folder = _converted(where, hashes[where.name], arithmetic.dtype)
+        _convert(where, folder, arithmetic.dtype)
+        check_sums(folder, full=full)
+        check_harmless(folder)
     details = {
-        "card": card_name,
+        "card": card.name if card else None,
         "files": hashes,
         "device": arithmetic.device,
-        "dtype": str(arithmetic.dtype).removeprefix("torch."),
+        "dtype": arithmetic.dtype_name,
         "quantize": arithmetic.quantize,
         "prompts": dict(prompts or {}),
         "software": {package: version(package) for package in _SOFTWARE},
@@ -158,23 +176,28 @@ def load_model(
     made_of = json.dumps({key: value for key, value in details.items() if key != "card"}, sort_keys=True)
     fingerprint = hashlib.sha256(made_of.encode()).hexdigest()
     identity = JudgeIdentity(
-        card_name or where.name, fingerprint, details, exact=arithmetic.exact, noise=arithmetic.noise
+        card.name if card else where.name,
+        fingerprint,
+        details,
+        exact=arithmetic.exact,
+        noise=arithmetic.noise,
     )
     judge = HuggingFaceJudge(folder, identity, arithmetic, batch_tokens=batch_tokens, prompts=prompts or {})
     details["chat"] = {"before": judge.chat.frame.before, "after": judge.chat.frame.after}
     return judge
 
 
-def _located(name: str) -> tuple[Path, str | None]:
-    """Return the folder or GGUF file of a judge, and its card's name if it has one."""
+def _located(name: str) -> tuple[Path, Card | None]:
+    """Return the folder or GGUF file of a judge, and its card if it has one."""
     if not name.strip():
         raise unknown(name)
     card = find_card(name)
     if card is not None:
         folder = required(card)
-        path = folder / card.gguf if card.gguf else folder
-        _check_card_hashes(path, {file.path: file.sha256 for file in card.files}, card.name)
-        return path, card.name
+        if card.gguf:
+            return folder / card.gguf, card
+        check_harmless(folder)
+        return folder, card
     path = Path(name).expanduser()
     try:
         path.exists()
@@ -182,6 +205,7 @@ def _located(name: str) -> tuple[Path, str | None]:
         raise unknown(name) from None
     if path.is_dir():
         _check_folder(path)
+        check_harmless(path)
     elif not path.is_file():
         raise unknown(name)
     elif path.suffix != ".gguf":
@@ -210,30 +234,60 @@ def _check_folder(folder: Path) -> None:
         raise JudgeUnusable(f"{folder} has no tokenizer.json.", hint=hint)
 
 
-def _check_card_hashes(path: Path, expected: dict[str, str | None], card: str) -> None:
-    for name, found in _hashes(path).items():
-        if expected.get(name) not in (None, found):
+def _check_card_hashes(hashes: Mapping[str, str], card: Card) -> None:
+    expected = {file.path: file.sha256 for file in card.files}
+    hint = f"See: localscore models verify {card.name}"
+    for name, found in hashes.items():
+        if name not in expected:
+            raise JudgeDamaged(f"{judge_folder(card) / name} is not one of the card's files.", hint=hint)
+        if expected[name] not in (None, found):
             raise JudgeDamaged(
-                f"{name} is not the file of the card {card!r}: its sha256 is {found}, expected {expected[name]}.",
-                hint=f"See: localscore models verify {card}",
+                f"{name} is not the file of the card {card.name!r}: its sha256 is {found}, expected {expected[name]}.",
+                hint=hint,
             )
 
 
-def _hashes(where: Path) -> dict[str, str]:
+def _hashes(where: Path, *, full: bool = False) -> dict[str, str]:
     """Return the sha256 of every file that has a say in a judge's verdicts, by name."""
     if where.is_file():
-        return {where.name: known_sha256(where)}
-    kinds = ("*.safetensors", "*.json", "*.jinja", "*.model")
+        return {where.name: known_sha256(where, full=full)}
+    kinds = ("*.safetensors", "*.json", "*.jinja", "*.model", "additional_chat_templates/*.jinja")
     paths = sorted(path for kind in kinds for path in where.glob(kind))
-    return {path.name: known_sha256(path) for path in paths}
+    return {str(path.relative_to(where)): known_sha256(path, full=full) for path in paths}
 
 
-def _converted(gguf: Path, sha256: str, dtype: torch.dtype) -> Path:
-    """Return a folder with a GGUF file's model in safetensors, converting it the first time."""
+def check_size(
+    name: str, where: Path, folder: Path, card: Card | None, arithmetic: Arithmetic, tokens: int | None = None
+) -> None:
+    """Refuse a judge that does not fit into memory, or does not fit onto the disk where it has yet to be converted.
+
+    Raises:
+        TooLarge: it does not fit.
+    """
+    if (folder / "config.json").is_file():
+        shape = Shape.of(folder)
+    elif card is not None:
+        shape = Shape(card.parameters)
+    else:
+        from localscore.judges.gguf import parameters
+
+        shape = Shape(parameters(where))
+    dtypes = [arithmetic.dtype_name] if arithmetic.quantize != "none" else list(ITEMSIZE)
+    needs = {dtype: needed(shape, card, dtype, tokens) for dtype in dtypes}
+    check_memory(name, needs, arithmetic.dtype_name, arithmetic.free_memory())
+    if where.is_file() and not folder.is_dir():
+        size = shape.parameters * ITEMSIZE[arithmetic.dtype_name]
+        check_disk(folder, size, f"Converting {where.name} to safetensors")
+
+
+def _converted_folder(sha256: str, arithmetic: Arithmetic) -> Path:
+    return home() / "converted" / f"{sha256[:16]}-{arithmetic.dtype_name}"
+
+
+def _convert(gguf: Path, folder: Path, dtype: torch.dtype) -> None:
+    """Unpack a GGUF file's model to safetensors, the first time."""
     from localscore.judges.gguf import convert
 
-    name = f"{sha256[:16]}-{str(dtype).removeprefix('torch.')}"
-    folder = home() / "converted" / name
     with building(folder) as partial:
         if partial is not None:
             log.info(
@@ -241,4 +295,3 @@ def _converted(gguf: Path, sha256: str, dtype: torch.dtype) -> Path:
                 gguf.name,
             )
             convert(gguf, partial, dtype)
-    return folder

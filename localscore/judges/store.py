@@ -31,12 +31,19 @@ from platformdirs import user_data_path
 
 from localscore.errors import DownloadFailed, JudgeDamaged, JudgeMissing
 from localscore.judges.cards import Card, CardFile
+from localscore.judges.memory import check_disk
+from localscore.offline import connected
 
 log = logging.getLogger("localscore")
 
 Source = Literal["auto", "hub", "index"]
 
 _BLOCK = 1 << 20
+_END = 1 << 16
+"""Bytes at a file's beginning and end that are looked at every time."""
+
+SUMS = "SHA256SUMS"
+"""In a converted folder: what its files were when they were written, in the format of `sha256sum`."""
 
 
 def home() -> Path:
@@ -80,12 +87,18 @@ def required(card: Card) -> Path:
 def verify(card: Card) -> list[tuple[Path, str]]:
     """Read every file of a judge and compare its sha256 with the card; return path and sha256 of each.
 
+    What a GGUF file was unpacked to is read and checked as well.
+
     Raises:
         JudgeMissing: the files are not here.
-        JudgeDamaged: a file is not what the card says.
+        JudgeDamaged: a file is not what the card says, or not what was unpacked.
     """
     folder = required(card)
-    return [(folder / file.path, _checked(folder / file.path, file, card)) for file in card.files]
+    found = [(folder / file.path, _checked(folder / file.path, file, card)) for file in card.files]
+    for path, sha256 in found:
+        for converted in converted_folders(sha256) if path.suffix == ".gguf" else ():
+            check_sums(converted, full=True)
+    return found
 
 
 def pull(card: Card, source: Source = "auto", tell: Callable[[str], None] = log.info) -> Path:
@@ -99,6 +112,7 @@ def pull(card: Card, source: Source = "auto", tell: Callable[[str], None] = log.
     Raises:
         DownloadFailed: no source could be reached, or the card has none of that kind.
         JudgeDamaged: what came is not what the card says.
+        TooLarge: the disk has no room for it.
     """
     folder = judge_folder(card)
     partial = folder.with_name(f".{card.name}.partial")
@@ -108,14 +122,23 @@ def pull(card: Card, source: Source = "auto", tell: Callable[[str], None] = log.
             verify(card)
             tell(f"{card.name} is here already, and its files are what the card says.")
             return folder
+        _check_disk_for(card, partial)
         partial.mkdir(exist_ok=True)
-        _download(card, source, partial, tell)
+        with connected():
+            _download(card, source, partial, tell)
         for file in card.files:
             tell(f"Checking {file.path} …")
             _checked(partial / file.path, file, card, remove=True)
         partial.rename(folder)
     tell(f"{card.name} is ready in {folder}.")
     return folder
+
+
+def _check_disk_for(card: Card, partial: Path) -> None:
+    """Say it before the download where the disk has no room for it: from an index, for packages and their contents."""
+    size = card.bytes * (2 if card.index is not None else 1)
+    there = sum(path.stat().st_size for path in partial.rglob("*") if path.is_file())
+    check_disk(partial, max(0, size - there), f"Downloading {card.name}")
 
 
 def _download(card: Card, source: Source, partial: Path, tell: Callable[[str], None]) -> None:
@@ -214,7 +237,8 @@ def _members(wheel: Path, pattern: str) -> Iterator[Any]:
 
 
 def _checked(path: Path, file: CardFile, card: Card, *, remove: bool = False) -> str:
-    found, size = _sha256(path), path.stat().st_size
+    found = _sha256(path) if remove else known_sha256(path, full=True)
+    size = path.stat().st_size
     if file.sha256 in (None, found) and file.bytes in (None, size):
         return found
     if remove:
@@ -236,14 +260,18 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def known_sha256(path: Path) -> str:
-    """Return a file's sha256, computed once for each size and time of change."""
+def known_sha256(path: Path, *, full: bool = False) -> str:
+    """Return a file's sha256; it is computed once, and then known by size, time of change, beginning and end.
+
+    Args:
+        path: the file.
+        full: read all of it again, whatever is known.
+    """
     path = path.resolve()
-    stat = path.stat()
-    mark = f"{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ino}"
+    mark = _mark(path)
     memory = home() / "hashes.json"
     known = _read_hashes(memory)
-    if known.get(str(path), {}).get("mark") != mark:
+    if full or known.get(str(path), {}).get("mark") != mark:
         known[str(path)] = {"mark": mark, "sha256": _sha256(path)}
         with suppress(OSError):  # a shared home may be read-only; then the file is read again next time
             home().mkdir(parents=True, exist_ok=True)
@@ -251,6 +279,16 @@ def known_sha256(path: Path) -> str:
             partial.write_text(json.dumps(known, indent=1), encoding="utf-8")
             partial.replace(memory)
     return known[str(path)]["sha256"]
+
+
+def _mark(path: Path) -> str:
+    """Return what changes with a file and is had without reading it all."""
+    stat = path.stat()
+    with path.open("rb") as file:
+        ends = hashlib.sha256(file.read(_END))
+        file.seek(max(0, stat.st_size - _END))
+        ends.update(file.read(_END))
+    return f"{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ino}-{ends.hexdigest()[:16]}"
 
 
 def _read_hashes(memory: Path) -> dict[str, dict[str, str]]:
@@ -261,19 +299,57 @@ def _read_hashes(memory: Path) -> dict[str, dict[str, str]]:
     return known
 
 
+def check_sums(folder: Path, *, full: bool = False) -> None:
+    """Check the files of a converted folder against those that were written; see `known_sha256` for `full`.
+
+    Raises:
+        JudgeDamaged: a file is not what was written, is gone, or came since.
+    """
+    hint = f"Remove {folder}; it is made again from the judge's own file."
+    lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+    expected = {name: sha256 for sha256, _, name in (line.partition("  ") for line in lines)}
+    there = {path.name for path in folder.iterdir()} - {SUMS}
+    for name in sorted(there | expected.keys()):
+        if name not in there or name not in expected:
+            what = "is not there" if name not in there else "was not there when the judge was converted"
+            raise JudgeDamaged(f"{folder / name} {what}.", hint=hint)
+        found = known_sha256(folder / name, full=full)
+        if found != expected[name]:
+            raise JudgeDamaged(
+                f"{folder / name} is not what was written: its sha256 is {found}, expected {expected[name]}.",
+                hint=hint,
+            )
+
+
+def write_sums(folder: Path) -> None:
+    """Write down what a folder's files are."""
+    paths = sorted(path for path in folder.iterdir() if path.name != SUMS)
+    (folder / SUMS).write_text("".join(f"{_sha256(path)}  {path.name}\n" for path in paths), encoding="utf-8")
+
+
+def converted_folders(sha256: str) -> list[Path]:
+    """Return the folders into which a GGUF file with that sha256 was unpacked."""
+    return sorted(path.parent for path in (home() / "converted").glob(f"{sha256[:16]}-*/{SUMS}"))
+
+
 @contextmanager
 def building(folder: Path) -> Iterator[Path | None]:
-    """Give a folder to fill that becomes `folder` when it is whole; nothing where that is there already."""
+    """Give a folder to fill that becomes `folder` when it is whole; nothing where that is there already.
+
+    What its files are is written down. A folder where it is not was made by an earlier version, and is made again.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_name(f".{folder.name}.lock")):
-        if folder.is_dir():
+        if (folder / SUMS).is_file():
             yield None
             return
+        shutil.rmtree(folder, ignore_errors=True)
         partial = folder.with_name(f".{folder.name}.partial")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
         try:
             yield partial
+            write_sums(partial)
             partial.rename(folder)
         finally:
             shutil.rmtree(partial, ignore_errors=True)

@@ -11,7 +11,8 @@ report.py       bench.json and bench.md
 
 import os
 
-from localscore.judges.loading import MANNERS, OFFLINE
+from localscore.judges.loading import MANNERS
+from localscore.offline import SWITCHES
 
 # Compiling llguidance's torch kernel would save a millisecond of a pass, and needs a C++ compiler and half a minute.
-os.environ.update(MANNERS | OFFLINE | {"TORCHDYNAMO_DISABLE": "1"} | os.environ)
+os.environ.update(MANNERS | SWITCHES | {"TORCHDYNAMO_DISABLE": "1"} | os.environ)

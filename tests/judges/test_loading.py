@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from localscore import offline
 from localscore.errors import JudgeDamaged, JudgeMissing, JudgeUnusable, OptionError, UnknownJudge
 from localscore.judges import loading
 from localscore.judges.cards import CardFile, card_named
@@ -21,7 +22,7 @@ WHOLE = ("config.json", "model.safetensors", "tokenizer.json")
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LOCALSCORE_HOME", str(tmp_path / "home"))
-    for name in loading.OFFLINE:
+    for name in offline.SWITCHES:
         monkeypatch.setenv(name, "")
     return tmp_path / "home"
 
@@ -106,6 +107,18 @@ def test_a_card_whose_file_has_another_sha256_is_damaged(home: Path, monkeypatch
     assert "models verify fake" in caught.value.hint
 
 
+def test_a_file_that_is_not_on_the_card_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sha256 = hashlib.sha256(b"{}").hexdigest()
+    files = tuple(CardFile(path=name, bytes=2, sha256=sha256) for name in WHOLE)
+    card = card_named("starter").model_copy(update={"name": "fake", "files": files})
+    monkeypatch.setattr(loading, "find_card", lambda name: card)
+    folder = home / "judges" / "fake"
+    folder.mkdir(parents=True)
+    folder_with(folder, *WHOLE, "chat_template.jinja")
+    with pytest.raises(JudgeDamaged, match=r"chat_template\.jinja is not one of the card's files"):
+        load_judge("fake", device="cpu")
+
+
 @pytest.mark.parametrize(
     ("option", "expected"),
     [
@@ -115,6 +128,7 @@ def test_a_card_whose_file_has_another_sha256_is_damaged(home: Path, monkeypatch
         ({"dtype": "torch.float32"}, "expected one of auto, float32, bfloat16, float16"),
         ({"quantize": "int4"}, "quantize is 'int4'; expected one of none, fp16-weights, int8"),
         ({"quantize": "int8", "dtype": "bfloat16"}, "computes in float32 on a CPU; got device 'auto', dtype"),
+        ({"verify": "never"}, "verify is 'never'; expected one of quick, full"),
         ({"batch_tokens": 0}, "batch_tokens is 0; expected at least 1"),
     ],
 )
@@ -131,8 +145,8 @@ def test_a_device_that_is_not_there_is_refused(tmp_path: Path, monkeypatch: pyte
         load_judge(folder_with(tmp_path, *WHOLE), device="cuda")
     assert "--device cpu" in caught.value.hint
     # By now the libraries are imported, and were told before that there is no network.
-    assert {name: os.environ[name] for name in loading.OFFLINE} == loading.OFFLINE
-    assert loading.OFFLINE["HF_HUB_OFFLINE"] == loading.OFFLINE["TRANSFORMERS_OFFLINE"] == "1"
+    assert {name: os.environ[name] for name in offline.SWITCHES} == offline.SWITCHES
+    assert offline.SWITCHES["HF_HUB_OFFLINE"] == offline.SWITCHES["TRANSFORMERS_OFFLINE"] == "1"
 
 
 @pytest.mark.parametrize("where", ["file", "folder"])

@@ -421,6 +421,86 @@ def test_a_changed_file_is_hashed_again(
     assert len(hashed) == 2
 
 
+@pytest.mark.parametrize("place", [0, -1], ids=["beginning", "end"])
+def test_a_change_at_an_end_is_seen_though_size_and_time_are_the_same(place: int, tmp_path: Path) -> None:
+    path, content = tmp_path / "a", bytearray(300_000)
+    path.write_bytes(content)
+    os.utime(path, (1, 1))
+    store.known_sha256(path)
+    content[place] = 1
+    path.write_bytes(content)
+    os.utime(path, (1, 1))
+    assert store.known_sha256(path) == hashlib.sha256(content).hexdigest()
+
+
+def test_a_change_in_the_middle_with_size_and_time_kept_is_seen_when_all_is_read(tmp_path: Path) -> None:
+    path, content = tmp_path / "a", bytearray(300_000)
+    path.write_bytes(content)
+    os.utime(path, (1, 1))
+    before = store.known_sha256(path)
+    content[150_000] = 1
+    path.write_bytes(content)
+    os.utime(path, (1, 1))
+    assert store.known_sha256(path) == before
+    after = hashlib.sha256(content).hexdigest()
+    assert store.known_sha256(path, full=True) == store.known_sha256(path) == after
+
+
+def built(home: Path) -> Path:
+    """What the fake judge's GGUF file would have been unpacked to."""
+    folder = home / "converted" / f"{hashlib.sha256(WHOLE).hexdigest()[:16]}-float32"
+    with store.building(folder) as partial:
+        assert partial is not None
+        for name in ("config.json", "model.safetensors", "tokenizer.json"):
+            (partial / name).write_bytes(name.encode() * 9)
+    return folder
+
+
+def test_200_flipped_bytes_are_all_refused_by_file_name(home: Path) -> None:
+    folder, converted = put(**{"fake.gguf": WHOLE, "b.json": b'{"a": 1}'}), built(home)
+    judge = card(file_of(WHOLE), file_of(b'{"a": 1}', "b.json"))
+    store.verify(judge)
+    files = sorted([*folder.iterdir(), *converted.iterdir()])
+    assert len(files) == 6
+    for number in range(200):
+        path = files[number % len(files)]
+        content = path.read_bytes()
+        place = number * 7919 % len(content)
+        stat = path.stat()
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << number % 8]) + content[place + 1 :])
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        with pytest.raises(JudgeDamaged) as caught:
+            store.verify(judge)
+        assert path.parent.name in caught.value.message
+        assert path.name in caught.value.message or path.name == store.SUMS
+        path.write_bytes(content)
+    store.verify(judge)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda folder: (folder / "config.json").unlink(), "is not there"),
+        (lambda folder: (folder / "chat_template.jinja").touch(), "was not there when"),
+        (lambda folder: (folder / "config.json").write_bytes(b"{}"), "is not what was written"),
+    ],
+)
+def test_a_converted_folder_is_what_was_written(change: Callable[[Path], Any], told: str, home: Path) -> None:
+    folder = built(home)
+    store.check_sums(folder)
+    change(folder)
+    with pytest.raises(JudgeDamaged, match=told):
+        store.check_sums(folder)
+
+
+def test_a_folder_of_an_earlier_version_is_made_again(home: Path) -> None:
+    folder = built(home)
+    (folder / store.SUMS).unlink()
+    (folder / "old").touch()
+    assert built(home) == folder
+    assert not (folder / "old").exists()
+
+
 @pytest.mark.parametrize("memory", ["", '{"a": '])
 def test_a_memory_that_cannot_be_read_is_written_anew(
     memory: str, tmp_path: Path, home: Path, hashed: list[str]
@@ -440,6 +520,7 @@ def test_a_built_folder_appears_whole_and_is_built_once(tmp_path: Path) -> None:
         (partial / "a").write_text("a")
         assert not folder.exists()
     assert (folder / "a").read_text() == "a"
+    store.check_sums(folder)
     with store.building(folder) as partial:
         assert partial is None
 
@@ -458,4 +539,4 @@ def test_a_failure_while_building_leaves_no_folder_and_nothing_for_the_next_time
         build("half", OSError("disk full"))
     assert not folder.exists()
     build("whole")
-    assert [path.name for path in folder.iterdir()] == ["whole"]
+    assert {path.name for path in folder.iterdir()} == {"whole", store.SUMS}
