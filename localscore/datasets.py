@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
-import json
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from localscore.errors import DataError
+from localscore.lines import LineError, other_format, parsed_line
 from localscore.samples import RowError, Sample, recognise
 
 STDIN = "-"
@@ -115,30 +116,27 @@ def _file_rows(source: str) -> Iterator[_Row | str]:
         raise DataError(f"{source!r} is a folder; expected a JSONL file.") from None
     except (OSError, AttributeError) as error:  # standard input may be closed
         raise DataError(f"{name} cannot be read: {error}") from None
-    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+    if (other := other_format(content)) is not None:
+        raise DataError(f"{name}:1:1: is {other.what}; expected a JSON object a line.", hint=other.hint(name))
+    for number, raw in enumerate(content.removeprefix(codecs.BOM_UTF8).splitlines(), 1):
         where = f"{name}:{number}"
         try:
-            text = raw.decode("utf-8").strip()
+            text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            yield f"{where}: byte {error.start + 1} is not UTF-8"
+            hint = "convert the file, for example with iconv -f LATIN1 -t UTF-8"
+            yield f"{where}: byte {error.start + 1} is not UTF-8; {hint}"
             continue
-        if not text:
+        if not text.strip():
             continue
         try:
-            row = json.loads(text, parse_constant=_no_constant)
-        except json.JSONDecodeError as error:
-            yield f"{where}: not JSON at column {error.colno}: {error.msg}"
-        except (ValueError, RecursionError) as error:
-            yield f"{where}: not JSON: {error}"
+            row = parsed_line(text)
+        except LineError as error:
+            yield f"{where}: not JSON at column {error.column}: {error}"
         else:
             if isinstance(row, dict):
                 yield _Row(where, number, row)
             else:
                 yield f"{where}: is {type(row).__name__}; expected an object"
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 def _memory_rows(data: Iterable[Mapping[str, Any]]) -> Iterator[_Row | str]:

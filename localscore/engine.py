@@ -25,7 +25,8 @@ from localscore.errors import (
 from localscore.inquiries import Inquiry
 from localscore.judges import Judge
 from localscore.metrics import Metric, Plan
-from localscore.results import Judgment, KeptJudgment, SampleResult, ScoreResult
+from localscore.metrics.parts import TOO_LONG
+from localscore.results import Judgment, KeptJudgment, Refusal, SampleResult, ScoreResult
 from localscore.samples import Sample
 
 log = logging.getLogger("localscore")
@@ -61,22 +62,21 @@ class _Asking:
     inquiries: tuple[Inquiry[Any], ...] = ()
     result: ScoreResult | None = None
     given: dict[str, KeptJudgment] = field(default_factory=dict)
+    refused: dict[str, Refusal] = field(default_factory=dict)
 
     def start(self) -> None:
         self._advance(lambda: next(self.plan))
 
     def answer(self, answers: Sequence[Answer]) -> None:
-        """Hand the plan its judgments, or the first error among them."""
+        """Hand the plan its answers."""
         for inquiry, answer in zip(self.inquiries, answers, strict=True):
             if isinstance(answer, Judgment):
                 kept = KeptJudgment.kept(answer, question=inquiry.question, key=inquiry.key)
                 self.given.setdefault(inquiry.key, kept)
-        error = next((answer for answer in answers if isinstance(answer, VerdictError)), None)
-        if error is not None:
-            self._advance(lambda: self.plan.throw(error))
-        else:
-            judgments = [answer for answer in answers if isinstance(answer, Judgment)]
-            self._advance(lambda: self.plan.send(judgments))
+            elif isinstance(answer, TOO_LONG):
+                refusal = Refusal(question=inquiry.question, key=inquiry.key, code=answer.code)
+                self.refused.setdefault(inquiry.key, refusal)
+        self._advance(lambda: self.plan.send(answers))
 
     def _advance(self, step: Callable[[], tuple[Inquiry[Any], ...]]) -> None:
         self.inquiries = ()
@@ -107,6 +107,7 @@ class _InFlight:
         scores = {name: a.result for name, a in self.askings.items() if a.result is not None}
         found = [result.findings for result in scores.values()]
         judgments = {key: kept for asking in self.askings.values() for key, kept in asking.given.items()}
+        refused = {key: one for asking in self.askings.values() for key, one in asking.refused.items()}
         return SampleResult(
             id=self.sample.id,
             scores=scores,
@@ -116,6 +117,7 @@ class _InFlight:
             claims=next((f.claims for f in found if f.claims), ()),
             sample=self.sample,
             judgments=tuple(judgments.values()),
+            refused=tuple(refused.values()),
         )
 
 

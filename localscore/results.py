@@ -97,6 +97,8 @@ class ContextVerdict(_Frozen):
     level: Level
     used: bool
     probabilities: dict[str, dict[str, float]] = {}
+    pieces: int = 1
+    """Into how many overlapping pieces it was cut, to fit into the judge's window."""
 
 
 class ClaimVerdict(_Frozen):
@@ -178,6 +180,14 @@ class KeptJudgment(Judgment):
         return cls(**judgment.model_dump(include=set(Judgment.model_fields)), question=question, key=key)
 
 
+class Refusal(_Frozen):
+    """An inquiry that was too long for the judge, and was therefore asked in parts."""
+
+    question: str
+    key: str
+    code: str
+
+
 class ScoredSample(_Frozen):
     """What a line of `results.jsonl` holds before its judgments: scores, the verdicts they rest on, the sample."""
 
@@ -207,3 +217,5 @@ class SampleResult(ScoredSample):
     model_config = ConfigDict(extra="forbid")
 
     judgments: tuple[KeptJudgment, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    """What the judge could not take in one piece; the judgments of its parts are among those above."""

@@ -43,6 +43,52 @@ def pieces(text: str) -> tuple[str, ...]:
     return tuple(" ".join(parts[i : i + SENTENCES_PER_PIECE]) for i in starts)
 
 
+SHORTEST_HALVED = 80
+"""Characters; a text that is shorter is not what makes a prompt too long."""
+
+
+def halves(text: str, *, overlap: bool = True) -> tuple[str, ...]:
+    """Return the two halves of a text, cut at the border of sentences that is nearest to its middle.
+
+    They are verbatim. With `overlap` the first one goes on for one more sentence, so that what two sentences say
+    together is in one of the halves. What is mostly one sentence is cut between words, or where it has none,
+    anywhere. A text that is too short to matter has no halves.
+
+    >>> text = "Ann runs every day in the park. Bob swims. Cid reads books about ships. Dan cooks for his friends."
+    >>> for half in halves(text):
+    ...     print(half)
+    Ann runs every day in the park. Bob swims. Cid reads books about ships.
+    Cid reads books about ships. Dan cooks for his friends.
+    """
+    text = text.strip()
+    if len(text) < SHORTEST_HALVED:
+        return ()
+    words, few = text.split(), range(0, len(text), 8)
+    for parts, more in (
+        (_places(text, sentences(text)), 1),
+        (_places(text, sentences(text)), 0),
+        (_places(text, words), len(words) // 20),
+        ([range(i, min(i + 8, len(text))) for i in few], len(few) // 20),
+    ):
+        if len(parts) < 2:
+            continue
+        middle = min(range(1, len(parts)), key=lambda i: abs(parts[i].start - len(text) // 2))
+        last = min(middle - 1 + (more if overlap else 0), len(parts) - 1)
+        first, second = text[: parts[last].stop], text[parts[middle].start :]
+        if max(len(first), len(second)) <= len(text) * 3 // 4:
+            return first, second
+    raise AssertionError("Halves of eight characters are never this uneven.")
+
+
+def _places(text: str, parts: Iterable[str]) -> list[range]:
+    """Return where parts of a text stand that follow each other in it."""
+    places: list[range] = []
+    for part in parts:
+        start = text.index(part, places[-1].stop if places else 0)
+        places.append(range(start, start + len(part)))
+    return places
+
+
 def shorten(text: str, width: int = 160) -> str:
     """Return a text on one line, its middle left out where it is longer than `width` characters.
 

@@ -13,7 +13,7 @@ import localscore
 
 PACKAGE = Path(localscore.__file__).parent
 LAYERS = [
-    {"errors", "texts", "words"},
+    {"errors", "lines", "texts", "words"},
     {"offline", "lock"},
     {"verdicts", "samples"},
     {"inquiries", "results"},

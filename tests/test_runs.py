@@ -69,6 +69,7 @@ def test_a_results_line_has_what_others_rely_on(tmp_path: Path) -> None:
             "level": {"high": 1.0, "medium": 0.0, "low": 0.0, "none": 0.0},
             "used": {"true": 1.0, "false": 0.0},
         },
+        "pieces": 1,
     }
     assert row["missing"] == ["the price"]
     claim = row["claims"][0]

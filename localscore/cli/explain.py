@@ -52,7 +52,10 @@ def explain(
         show(f"{before}{worded(exchange.inquiry, prompts).prompt}{after}")
         show("──── verdict ────")
         if exchange.judgment is None:
-            show("none; see the cause above")
+            refused = any(one.key == exchange.inquiry.key for one in result.refused)
+            show(
+                "none: too long for the judge, so asked in parts" if refused else "none; see the cause above"
+            )
             continue
         show(str(exchange.judgment.verdict))
         if exchange.judgment.probabilities is not None:

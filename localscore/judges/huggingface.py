@@ -170,7 +170,7 @@ class HuggingFaceJudge:
         if needed > self.window:
             raise ContextTooLong(
                 f"The prompt and its answer need {needed} tokens; the judge's window holds {self.window}.",
-                hint="Use shorter or fewer contexts, or a judge with a larger window.",
+                hint="Contexts are cut into pieces that fit; use a shorter query, or a judge with a larger window.",
             )
 
     def _in_memory(self, work: Callable[[], R]) -> R:

@@ -1,8 +1,8 @@
 """What a metric is: a frozen dataclass whose `plan` asks inquiries about a sample and scores what was found.
 
-A plan is a generator that does no I/O. It yields inquiries, is sent as many judgments, and returns a score. An
-inquiry that could not be answered raises its `VerdictError` inside the plan; a plan that lets it pass becomes a
-score with the status `failed`.
+A plan is a generator that does no I/O. It yields inquiries, is sent as many answers, and returns a score. An
+answer that could not be had is a `VerdictError`, which `ask` and `ask_each` raise; a plan that lets it pass becomes
+a score with the status `failed`. What is too long for the judge can be asked in parts (`metrics/parts.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from localscore.errors import NotANumber, OptionError, SchemaViolation
+from localscore.errors import NotANumber, OptionError, SchemaViolation, VerdictError
 from localscore.inquiries import Inquiry
 from localscore.results import Features, Findings, Judgment, Probabilities, ScoreResult
 from localscore.samples import Sample
@@ -22,7 +22,8 @@ from localscore.verdicts import V, certainty, parsed
 
 R = TypeVar("R")
 
-Plan = Generator[tuple[Inquiry[Any], ...], Sequence[Judgment], R]
+Answer = Judgment | VerdictError
+Plan = Generator[tuple[Inquiry[Any], ...], Sequence[Answer], R]
 
 
 @dataclass(frozen=True)
@@ -113,13 +114,16 @@ def ask_each(inquiries: Iterable[Inquiry[V]]) -> Plan[list[Answered[V]]]:
     return [answered(inquiry, judgment) for inquiry, judgment in zip(asked, judgments, strict=True)]
 
 
-def answered(inquiry: Inquiry[V], judgment: Judgment) -> Answered[V]:
+def answered(inquiry: Inquiry[V], judgment: Answer) -> Answered[V]:
     """Check a judgment once more against what was asked; a judge without probabilities is taken at its word.
 
     Raises:
         SchemaViolation: it is not the verdict that was asked for.
         NotANumber: its probabilities are NaN or infinite.
+        VerdictError: there is none; the answer is this error.
     """
+    if isinstance(judgment, VerdictError):
+        raise judgment
     verdict = parsed(inquiry.verdict, judgment.verdict)
     certain = certainty(verdict)
     given = judgment.probabilities or certain

@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 from localscore import inquiries
 from localscore.inquiries import Inquiry
-from localscore.metrics.base import Answered, Metric, Plan, ask_each
+from localscore.metrics.base import Answered, Metric, Plan
+from localscore.metrics.parts import Group, ask_parts, halved_group, texts_of, whole_group
 from localscore.results import ClaimVerdict, Findings, Quote, ScoreResult
 from localscore.samples import Sample
 from localscore.scoring import context_recall, no_ground_truth, nothing_retrieved
 from localscore.scoring.numbers import exact
-from localscore.texts import meaningful, pieces
+from localscore.texts import halves, meaningful, pieces
 from localscore.verdicts import Attribution
 
 
@@ -76,28 +77,44 @@ def _of_support(claim: ClaimVerdict) -> float:
 
 def _claims(text: str) -> Plan[tuple[str, ...]]:
     """Ask for the atomic claims of a text, piece by piece, without repeats."""
-    answers = yield from ask_each(inquiries.claims(piece) for piece in pieces(text))
+    found = yield from ask_parts(
+        pieces(text), lambda piece: [inquiries.claims(piece)], lambda piece: halves(piece, overlap=False)
+    )
+    answers = [part.answers[0] for parts in found for part in parts]
     return meaningful(claim for answer in answers for claim in answer.verdict.claims)
 
 
 def _attributed(
     claims: tuple[str, ...], contexts: tuple[str, ...]
 ) -> Plan[tuple[list[Answered[Attribution]], list[Quote | None]]]:
-    """Ask whether the contexts support each claim, and together with it, which sentence would be the evidence."""
-    numbered = inquiries.numbered_sentences(contexts)
-    if not numbered:
+    """Ask whether the contexts support each claim, and together with it, which sentence would be the evidence.
+
+    Where the contexts do not fit together, a claim is supported if a group of them supports it.
+    """
+    if not inquiries.numbered_sentences(contexts):
         return [_UNSUPPORTED] * len(claims), [None] * len(claims)
-    asked: list[Inquiry[Any]] = []
-    for claim in claims:
-        asked += inquiries.together(
-            inquiries.attribution(claim, contexts), inquiries.evidence(claim, contexts)
-        )
-    verdicts = yield from ask_each(asked)
-    attributions: list[Answered[Attribution]] = verdicts[::2]
+
+    def questions(asked: tuple[str, Group]) -> tuple[Inquiry[Any], ...]:
+        claim, texts = asked[0], texts_of(asked[1])
+        return inquiries.together(inquiries.attribution(claim, texts), inquiries.evidence(claim, texts))
+
+    every = tuple(piece for piece in whole_group(contexts) if piece.text.strip())
+    found = yield from ask_parts(
+        [(claim, every) for claim in claims],
+        questions,
+        lambda asked: [(asked[0], half) for half in halved_group(asked[1])],
+    )
+    attributions: list[Answered[Attribution]] = []
     quotes: list[Quote | None] = []
-    for attribution, chosen in zip(attributions, verdicts[1::2], strict=True):
-        sentence = numbered[chosen.verdict.sentence - 1]
-        quote = Quote(context=sentence.context, quote=sentence.text, probability=chosen.probability)
+    for groups in found:
+        best = max(groups, key=lambda group: group.answers[0].probabilities["true"])
+        attribution, chosen = best.answers
+        shown = best.part[1]
+        sentence = inquiries.numbered_sentences(texts_of(shown))[chosen.verdict.sentence - 1]
+        quote = Quote(
+            context=shown[sentence.context].context, quote=sentence.text, probability=chosen.probability
+        )
+        attributions.append(attribution)
         quotes.append(quote if attribution.verdict.supported else None)
     return attributions, quotes
 

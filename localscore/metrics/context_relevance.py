@@ -7,13 +7,15 @@ from typing import Any, ClassVar
 
 from localscore import inquiries
 from localscore.errors import VerdictCountMismatch
-from localscore.inquiries import Inquiry
-from localscore.metrics.base import Answered, Metric, Plan, ask, ask_each
+from localscore.inquiries import Inquiry, together
+from localscore.metrics.base import Answered, Metric, Plan
+from localscore.metrics.parts import ask_parts, halved_group, texts_of, whole_group
 from localscore.results import ContextVerdict, Findings, ScoreResult, SufficiencyVerdict
 from localscore.samples import Sample
 from localscore.scoring import Penalties, context_relevance
-from localscore.texts import meaningful
-from localscore.verdicts import Relevance, Usage
+from localscore.scoring.relevance import WEIGHTS
+from localscore.texts import halves, meaningful
+from localscore.verdicts import LEVELS, Relevance, Sufficiency, Usage
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,11 @@ class ContextRelevance(Metric):
             return self.score(sample, Findings())
 
         answer = sample.answer or ""
-        levels, used = yield from self._each_context(sample.query, contexts, answer)
-        sufficiency = yield from ask(inquiries.sufficiency(sample.query, contexts))
+        levels, used, pieces = yield from self._each_context(sample.query, contexts, answer)
+        sufficiency = yield from _sufficiency(sample.query, contexts)
         missing: tuple[str, ...] = ()
         if not sufficiency.verdict.sufficient:
-            named = yield from ask(inquiries.missing_context(sample.query, contexts))
-            missing = meaningful(named.verdict.missing)
+            missing = yield from _missing(sample.query, contexts)
 
         found = tuple(
             ContextVerdict(
@@ -53,6 +54,7 @@ class ContextRelevance(Metric):
                 level=level.verdict.level,
                 used=use.verdict.used,
                 probabilities={"level": dict(level.probabilities), "used": dict(use.probabilities)},
+                pieces=pieces[i],
             )
             for i, (level, use) in enumerate(zip(levels, used, strict=True))
         )
@@ -83,24 +85,63 @@ class ContextRelevance(Metric):
     @staticmethod
     def _each_context(
         query: str, contexts: tuple[str, ...], answer: str
-    ) -> Plan[tuple[list[Answered[Relevance]], list[Answered[Usage]]]]:
-        """Ask for level and usage of every context; blank texts need no judge.
+    ) -> Plan[tuple[list[Answered[Relevance]], list[Answered[Usage]], list[int]]]:
+        """Ask for level and usage of every context, and into how many pieces it was cut; blank texts need no judge.
 
-        Both are asked together, so that a context is read once for its two questions.
+        Both are asked together, so that a context is read once for its two questions. Of a context in pieces the
+        best one counts, and it was used if one of them was.
         """
+
+        def questions(pair: tuple[str, str]) -> tuple[Inquiry[Any], ...]:
+            context, said = pair
+            level: Inquiry[Any] = inquiries.relevance(query, context)
+            return together(level, inquiries.usage(query, context, said)) if said.strip() else together(level)
+
         told = [i for i, context in enumerate(contexts) if context.strip()]
-        asked: list[Inquiry[Any]] = []
-        for i in told:
-            questions: list[Inquiry[Any]] = [inquiries.relevance(query, contexts[i])]
-            if answer.strip():
-                questions.append(inquiries.usage(query, contexts[i], answer))
-            asked += inquiries.together(*questions)
-        verdicts = yield from ask_each(asked)
-        each = len(verdicts) // max(1, len(told))
-        level_of = dict(zip(told, verdicts[::each], strict=False)) if told else {}
-        usage_of = dict(zip(told, verdicts[1::each], strict=False)) if each == 2 else {}
-        every = range(len(contexts))
-        return [level_of.get(i, _IRRELEVANT) for i in every], [usage_of.get(i, _UNUSED) for i in every]
+        found = yield from ask_parts([(contexts[i], answer) for i in told], questions, _halved)
+        levels, used, pieces = [_IRRELEVANT] * len(contexts), [_UNUSED] * len(contexts), [1] * len(contexts)
+        for i, parts in zip(told, found, strict=True):
+            levels[i] = max((part.answers[0] for part in parts), key=_relevant)
+            used[i] = max((part.answers[1] for part in parts if part.answers[1:]), key=_yes, default=_UNUSED)
+            pieces[i] = len({part.part[0] for part in parts})
+        return levels, used, pieces
+
+
+def _halved(pair: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+    """Halve the longer one of a context and an answer."""
+    context, answer = pair
+    if len(answer) > len(context) and (parts := halves(answer)):
+        return tuple((context, part) for part in parts)
+    return tuple((part, answer) for part in halves(context))
+
+
+def _relevant(answer: Answered[Relevance]) -> tuple[float, float]:
+    expected = sum(WEIGHTS[level] * answer.probabilities[level] for level in LEVELS)
+    return WEIGHTS[answer.verdict.level], expected
+
+
+def _yes(answer: Answered[Any]) -> float:
+    return answer.probabilities["true"]
+
+
+def _sufficiency(query: str, contexts: tuple[str, ...]) -> Plan[Answered[Sufficiency]]:
+    """Ask whether the contexts suffice; where they do not fit together, whether a group of them does."""
+    [groups] = yield from ask_parts(
+        [whole_group(contexts)],
+        lambda group: [inquiries.sufficiency(query, texts_of(group))],
+        halved_group,
+    )
+    return max((group.answers[0] for group in groups), key=_yes)
+
+
+def _missing(query: str, contexts: tuple[str, ...]) -> Plan[tuple[str, ...]]:
+    """Ask what is missing; where the contexts do not fit together, what the group that lacks least lacks."""
+    [groups] = yield from ask_parts(
+        [whole_group(contexts)],
+        lambda group: [inquiries.missing_context(query, texts_of(group))],
+        halved_group,
+    )
+    return min((meaningful(group.answers[0].verdict.missing) for group in groups), key=len)
 
 
 _IRRELEVANT = Answered.certainly(Relevance(level="none"))

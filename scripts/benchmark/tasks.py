@@ -25,7 +25,7 @@ class EachContext(ContextRelevance):
 
     def plan(self, sample: Sample) -> Plan[ScoreResult]:
         """Ask for the level and usage of each context."""
-        levels, used = yield from self._each_context(sample.query, sample.contexts, sample.answer or "")
+        levels, used, _ = yield from self._each_context(sample.query, sample.contexts, sample.answer or "")
         return context_relevance([x.verdict.level for x in levels], [x.verdict.used for x in used], [])
 
 
