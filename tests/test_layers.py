@@ -25,7 +25,7 @@ LAYERS = [
     {"overlap", "cutpoints"},
     {"replay", "runs"},
     {"agreement"},
-    {"api", "reports", "doctor"},
+    {"api", "reports", "doctor", "bundle"},
     {"cli", "__init__", "__main__"},
 ]
 STATISTICS = {"scipy", "sklearn"}

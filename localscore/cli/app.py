@@ -76,7 +76,7 @@ class _Talk(logging.Handler):
 def run() -> None:
     """Run a command; an error on purpose becomes one message and exit status 2, without a traceback."""
     offline.enforce()
-    from localscore.cli import agree, cache, calibrate, doctor, explain, models, report, score  # noqa: F401  (they add commands)
+    from localscore.cli import agree, bundle, cache, calibrate, doctor, explain, models, report, score  # noqa: F401  (they add commands)
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a text that the terminal has no characters for is no error
