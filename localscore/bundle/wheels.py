@@ -25,6 +25,12 @@ _CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 _LICENCE = re.compile(r"(?i)(licen[cs]e|copying|notice|authors)[^/]*$")
 
 
+def _glibc_minor() -> str:
+    """Return the minor version of this machine's C library, or a common one where it has another kind."""
+    kind, its_version = platform.libc_ver()
+    return its_version.split(".")[1] if kind == "glibc" else "28"
+
+
 @dataclass(frozen=True)
 class Target:
     """The machine that a bundle is for.
@@ -33,7 +39,7 @@ class Target:
         OptionError: a platform or a version that pip has no word for.
     """
 
-    platform: str = f"manylinux_2_28_{platform.machine()}"
+    platform: str = f"manylinux_2_{_glibc_minor()}_{platform.machine()}"
     """The newest that it runs: its C library's version and its processor."""
     python: str = f"{sys.version_info.major}.{sys.version_info.minor}"
     torch: Torch = "cpu"
@@ -41,7 +47,7 @@ class Target:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"manylinux_2_\d+_\w+", self.platform):
             raise OptionError(
-                f"platform is {self.platform!r}; expected manylinux_2_MINOR_PROCESSOR.",
+                f"platform is {self.platform!r}; expected manylinux_2_GLIBC_PROCESSOR.",
                 hint="manylinux_2_28_x86_64 is for glibc 2.28 or newer; `ldd --version` tells which there is.",
             )
         if not re.fullmatch(r"3\.\d+", self.python):
@@ -162,11 +168,23 @@ def _own_wheel(folder: Path, mirror: Path | None) -> Path:
 
 
 def _pip(arguments: Sequence[str]) -> None:
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", *arguments]
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-color", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")]
         raise DownloadFailed(
-            "pip could not bring the packages: " + " ".join(errors or ["it failed without a reason."]),
-            hint="What came is kept; run the same command again, or give --platform and --python-version that exist.",
+            f"pip could not bring the packages: {_reason(done.stdout, done.stderr)}",
+            hint="What came is kept; the same command goes on. A package may ask for a newer --platform (its glibc) or "
+            "another --python-version.",
         )
+
+
+def _reason(out: str, err: str) -> str:
+    r"""Return what pip says of its failure, with the packages that do not go together where it names them.
+
+    >>> _reason("…\nThe conflict is caused by:\n    a 1 depends on b>=2\n\nTo fix …", "WARNING: x\nERROR: No.")
+    'a 1 depends on b>=2 ERROR: No.'
+    """
+    _, _, conflict = out.partition("The conflict is caused by:\n")
+    causes = [line.strip() for line in conflict.partition("\n\n")[0].splitlines()]
+    errors = [line for line in err.splitlines() if line.startswith("ERROR:")]
+    return " ".join([*causes, *errors]) or "it failed without a reason."

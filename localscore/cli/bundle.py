@@ -17,9 +17,7 @@ def bundle(
     out: Annotated[Path, typer.Option(metavar="FILE.tar", help="Where to write it.")],
     platform: Annotated[
         str,
-        typer.Option(
-            help="Of the other machine: manylinux_2_MINOR_PROCESSOR; this one's processor if not given."
-        ),
+        typer.Option(help="Of the other machine: manylinux_2_GLIBC_PROCESSOR; this one's if not given."),
     ] = "",
     python_version: Annotated[
         str, typer.Option(help="Of the other machine: 3.11, …; this one's if not given.")
