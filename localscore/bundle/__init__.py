@@ -7,7 +7,7 @@ install.sh   runs on the other side, with sh, pip and sha256sum
 
 localscore-VERSION-JUDGE/
 install.sh  SHA256SUMS  constraints.txt  sbom.cdx.json
-wheels/  judges/NAME/  cards/NAME.toml  licences/PACKAGE/
+wheels/  judges/NAME/  cards/NAME.json  licences/PACKAGE/
 """
 
 from localscore.bundle.packing import Bundled, make

@@ -51,8 +51,9 @@ fi
 echo "Installing into $prefix …"
 case $prefix in /*) ;; *) prefix=$OLDPWD/$prefix ;; esac
 "$python" -m venv "$prefix"
-"$prefix/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-index \
-    --find-links wheels --constraint constraints.txt localscore
+# Isolated: a package may come from nowhere but the bundle, whatever pip is configured to on this machine.
+PIP_CONFIG_FILE=/dev/null "$prefix/bin/python" -m pip --isolated install --quiet --disable-pip-version-check \
+    --no-cache-dir --no-index --find-links wheels --constraint constraints.txt localscore
 
 home=${LOCALSCORE_HOME:-${XDG_DATA_HOME:-$HOME/.local/share}/localscore}
 for judge in judges/*; do

@@ -141,28 +141,33 @@ def fetch(target: Target, folder: Path, *, mirror: Path | None = None) -> list[W
     folder.mkdir(parents=True, exist_ok=True)
     with connected():
         own = _own_wheel(folder, mirror)
-        source = ["--no-index", "--find-links", str(mirror)] if mirror is not None else []
-        torch = []
-        if mirror is None and target.torch == "cpu":
-            torch = [f"torch=={lock.locked()['torch']}+cpu", "--extra-index-url", _CPU_INDEX]
-        _pip(
-            ["download", "--dest", str(folder), "--constraint", str(lock.lock_file()), *target.options,
-             *source, *torch, str(own)]
-        )  # fmt: skip
+        common = ["download", "--dest", str(folder), "--constraint", str(lock.lock_file()), *target.options]
+        if mirror is not None:
+            source = ["--no-index", "--find-links", str(mirror)]
+        else:
+            source = ["--find-links", str(folder)]
+            torch = f"torch=={lock.locked()['torch']}{'+cpu' if target.torch == 'cpu' else ''}"
+            if not list(folder.glob(f"{torch.replace('==', '-')}-*.whl")):
+                # Its builds for CPUs are in an index of their own, which is asked for nothing else.
+                index = ["--index-url", _CPU_INDEX] if target.torch == "cpu" else []
+                _pip([*common, "--no-deps", *index, torch])
+            source.append(torch)
+        _pip([*common, *source, str(own)])
     return sorted((Wheel.of(path) for path in folder.glob("*.whl")), key=lambda wheel: wheel.path.name)
 
 
 def _own_wheel(folder: Path, mirror: Path | None) -> Path:
+    """Return localscore's own wheel: of the mirror, or built anew, since its source may have changed."""
     pattern = f"localscore-{version('localscore')}-*.whl"
-    there: list[Path] = [*folder.glob(pattern), *(mirror.glob(pattern) if mirror is not None else ())]
-    if there:
+    if mirror is not None and (there := list(mirror.glob(pattern))):
         return there[0]
     tree = lock.lock_file().parent
-    if not (tree / "pyproject.toml").is_file():
+    if mirror is not None or not (tree / "pyproject.toml").is_file():
         raise OptionError(
-            "localscore's own wheel cannot be built here: it runs from no source tree.",
+            f"There is no {pattern} in {mirror}." if mirror is not None
+            else "localscore's own wheel cannot be built here: it runs from no source tree.",
             hint="Run this in a clone of its repository, or give a folder with its wheel to --wheels.",
-        )
+        )  # fmt: skip
     _pip(["wheel", "--no-deps", "--wheel-dir", str(folder), str(tree)])
     return next(folder.glob(pattern))
 

@@ -239,6 +239,12 @@ def test_a_judge_that_is_damaged_is_not_packed(
     assert not (tmp_path / "b.tar").exists()
 
 
+def test_a_mirror_without_localscore_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mirror").mkdir()
+    with pytest.raises(OptionError, match=r"There is no localscore-.* in .*mirror"):
+        wheels.fetch(Target(), tmp_path / "parts", mirror=tmp_path / "mirror")
+
+
 def test_a_package_that_is_not_there_is_named(judge: Card, mirror: Path, tmp_path: Path) -> None:
     only = tmp_path / "mirror"
     only.mkdir()
