@@ -18,6 +18,7 @@
     gate.py           a run and thresholds → met or not; thresholds.py reads them
     reports/          tables and pages for people
     offline.py        lets nothing leave this machine
+    bundle/           all that a machine without a network needs, in one file
     doctor.py         whether this machine can judge; lock.py: the versions that are tested
     cli/              the command line
     errors.py         every error, in one tree

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from localscore.datasets import Dataset
 from localscore.errors import OptionError, RunError
@@ -78,6 +78,14 @@ class Manifest(BaseModel):
     """Closed verdicts whose two most probable values are nearer to each other than the arithmetic's noise."""
     rescored_from: dict[str, str] | None = None
     """Folder and identity of the run whose verdicts these scores were made of, where it was another."""
+
+    @field_validator("metrics")
+    @classmethod
+    def _named(cls, metrics: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for told in metrics:
+            if not isinstance(told.get("name"), str):
+                raise ValueError(f"a metric has no name: {told}")
+        return metrics
 
     @classmethod
     def of(cls, identity: JudgeIdentity, metrics: Sequence[Metric], dataset: Dataset) -> Manifest:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import localscore as ls
+from localscore import offline
 from localscore.samples import Sample
 from localscore.scoring import context_recall, context_relevance
 from tests.conftest import scripted
@@ -54,6 +55,29 @@ def test_an_example_has_a_verdict_of_a_person_for_each_context(row: dict[str, ob
     claims = [claim["supported"] for claim in person["claims"]]
     assert bool(claims) == (sample.ground_truth is not None)
     assert context_recall(claims).score is not None
+
+
+AIR_GAP = (ROOT / "docs" / "air-gap.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_the_air_gap_names_every_switch_and_no_other() -> None:
+    named = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)+)`", AIR_GAP))
+    assert named - {"LOCALSCORE_HOME", "LOCALSCORE_CACHE"} == offline.SWITCHES.keys()
+
+
+def test_the_files_that_the_page_on_the_air_gap_names_are_there() -> None:
+    named = set(re.findall(r"\btests/[\w/]+\.py", AIR_GAP))
+    assert named
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
+def test_the_network_is_opened_only_where_the_page_says() -> None:
+    opened = {
+        path.name
+        for path in (ROOT / "localscore").rglob("*.py")
+        if re.search(r"with (offline\.)?connected\(\)", path.read_text())
+    }
+    assert opened == {"store.py", "wheels.py"}
 
 
 def test_there_are_a_dozen_examples_of_many_kinds() -> None:

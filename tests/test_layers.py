@@ -28,7 +28,7 @@ LAYERS = [
     {"compare"},
     {"agreement", "gate"},
     {"thresholds"},
-    {"api", "reports", "doctor"},
+    {"api", "reports", "doctor", "bundle"},
     {"cli", "__init__", "__main__"},
 ]
 STATISTICS = {"scipy", "sklearn"}

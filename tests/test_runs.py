@@ -13,6 +13,7 @@ from localscore.inquiries import Inquiry
 from localscore.judges.scripted import Answer, ScriptedJudge
 from localscore.runs import metric_from
 from tests.conftest import VERDICTS, scripted
+from tests.runs import run_of
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -191,6 +192,14 @@ def test_without_judgments_a_line_says_the_same_in_any_order(tmp_path: Path, las
 
 def test_a_folder_that_is_no_run_is_told_so(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"not a run folder.*run\.json"):
+        ls.load_run(tmp_path)
+
+
+def test_a_manifest_whose_metric_has_no_name_cannot_be_read(tmp_path: Path) -> None:
+    run_of({"a": 0.5}, folder=tmp_path)
+    told = json.loads((tmp_path / "run.json").read_text())
+    (tmp_path / "run.json").write_text(json.dumps(told | {"metrics": [{"scale": 1.0}]}))
+    with pytest.raises(RunError, match=r"run\.json' cannot be read(.|\n)*a metric has no name"):
         ls.load_run(tmp_path)
 
 

@@ -11,6 +11,7 @@
     explain.py  explain
     report.py   report, export
     cache.py    cache stats, prune, clear
+    bundle.py   bundle
     doctor.py   doctor
     models.py   models list, pull, path, verify
 

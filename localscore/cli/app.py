@@ -88,6 +88,7 @@ COMMANDS = {
     "explain": "explain",
     "models": "models",
     "doctor": "doctor",
+    "bundle": "bundle",
 }
 """Each command and the module that adds it to the app."""
 

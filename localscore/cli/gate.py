@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -66,7 +68,10 @@ def gate(
         baseline=baseline,
     )
     verdict = _verdict(folder, told.over(found_from(Path.cwd())), anyway=anyway)
-    _write(verdict, junit, markdown, quiet=quiet)
+    try:
+        _write(verdict, junit, markdown, quiet=quiet)
+    except BrokenPipeError:  # whoever reads has seen enough; typer's status for it, 1, would say "not met"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise typer.Exit(STATUS[verdict.outcome])
 
 
@@ -96,6 +101,9 @@ def _write(verdict: Verdict, junit_file: Path | None, markdown_file: str | None,
     elif markdown_file is not None:
         write_whole(Path(markdown_file), markdown(verdict).encode())
     if not quiet and markdown_file != "-":
-        data().print(gate_table(verdict))
+        console = data()
+        with console.capture() as table:  # rich, too, would end with 1 where nobody reads
+            console.print(gate_table(verdict))
+        typer.echo(table.get(), nl=False)
     elif not quiet and verdict.outcome != "met":
         say(f"{verdict.run}: {verdict.outcome}.")

@@ -3,8 +3,8 @@
     LOCALSCORE_HOME/                      or the user's data folder
       judges/NAME/                        the files of a card; appears only when all of them are whole and right
       judges/.NAME.partial/               a download under way; the next pull goes on from there
-      converted/SHA256-DTYPE/             a GGUF file unpacked once to safetensors
-      hashes.json                         sha256 of files, by path, size and time of change
+      converted/SHA256-DTYPE/             a GGUF file unpacked once to safetensors, with its SHA256SUMS
+      hashes.json                         sha256 of files, by path, size, time of change and both ends
 
 Only `pull` opens a connection.
 """

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -214,6 +215,21 @@ def test_gate_writes_for_the_pages_of_a_ci(shell: Shell, gated: Path) -> None:
 def test_gate_writes_its_pages_for_a_run_that_cannot_be_read_too(shell: Shell, gated: Path) -> None:
     code, _, _ = shell("gate", "gone", "--max-failed", 0, "--junit", "junit.xml", "-q")
     assert (code, ElementTree.parse("junit.xml").getroot().attrib["errors"]) == (2, "1")
+
+
+@pytest.mark.parametrize(("least", "status"), [(0, 0), (1, 1)])
+@pytest.mark.parametrize("page", [[], ["--markdown", "-"]])
+def test_gate_keeps_its_status_when_nobody_reads_its_page(
+    gated: Path, least: int, status: int, page: list[str]
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = ["-m", "localscore", "gate", "now", "--min", f"context_recall={least}", *page]
+    told = subprocess.run(
+        [sys.executable, *command], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writing)
+    assert (told.returncode, "Traceback" in told.stderr) == (status, False)
 
 
 CI = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
