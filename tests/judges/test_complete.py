@@ -87,4 +87,5 @@ def test_a_damaged_gguf_leaves_nothing_behind(small_judge: HuggingFaceJudge, tmp
         patch.setenv("LOCALSCORE_HOME", str(tmp_path / "home"))
         with pytest.raises(JudgeUnusable, match=r"x\.gguf cannot be read"):
             load_judge(tmp_path / "x.gguf", device="cpu")
-    assert [path.suffix for path in (tmp_path / "home" / "converted").iterdir()] == [".lock"]
+    assert not list((tmp_path / "home").rglob("*.safetensors"))
+    assert not list((tmp_path / "home").rglob("config.json"))

@@ -314,7 +314,7 @@ def test_scores_that_are_no_numbers_are_no_verdict(
     scores, begin = small_judge._reader.found, small_judge._reader.begin
 
     def no_numbers(units: Pass) -> Any:
-        return [[[math.nan for _ in at] for at in unit] for unit in scores(units)]
+        return [[one._replace(scores=[math.nan] * len(one.scores)) for one in unit] for unit in scores(units)]
 
     def nor_these(chunks: Any) -> Any:
         first, cache = begin(chunks)
