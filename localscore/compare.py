@@ -194,7 +194,7 @@ def _metric(name: str, pairs: Sequence[_Pair]) -> MetricComparison:
 
 
 def _difference(name: str, pairs: Sequence[_Pair]) -> Difference:
-    from localscore.statistics import bootstrap_interval, sign_flip_p  # noqa: PLC0415  (numpy takes its time)
+    from localscore.statistics import mean_interval, sign_flip_p  # noqa: PLC0415  (numpy takes its time)
 
     scores = [pair.scores(name) for pair in pairs]
     both = [(one, other) for one, other in scores if one is not None and other is not None]
@@ -203,14 +203,16 @@ def _difference(name: str, pairs: Sequence[_Pair]) -> Difference:
         return Difference(n=0, **nothing, wins=0, ties=0, losses=0, unscored=_unscored(scores))
     one, other = (exact_mean(column) for column in zip(*both, strict=True))
     differences = [float(exact(b) - exact(a)) for a, b in both]
-    interval = bootstrap_interval(differences)
+    interval = mean_interval(differences)
+    ends = (interval.low, interval.high) if interval else (None, None)
+    low, high = (None if end is None else round(end, 6) for end in ends)
     return Difference(
         n=len(both),
         before=round(float(one), 6),
         after=round(float(other), 6),
         difference=round(float(other - one), 6),
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
+        low=low,
+        high=high,
         p=sign_flip_p(differences),
         wins=sum(difference > 0 for difference in differences),
         ties=sum(difference == 0 for difference in differences),

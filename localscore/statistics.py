@@ -1,20 +1,23 @@
-"""Is the mean of paired differences more than chance? The numpy half of `localscore.compare`.
+"""How sure is a mean, and is the mean of paired differences more than chance?
 
-Both answers are drawn from a fixed seed, so that the same differences always get the same ones.
+All is drawn from a fixed seed, so that the same numbers always get the same answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from localscore.scoring.numbers import mean
+
 Floats = npt.NDArray[np.float64]
 
 SEED = 0
-RESAMPLES = 2_000
+RESAMPLES = 4_000
 """Of the bootstrap; the ends of its interval then move by about a twentieth of its width from seed to seed."""
 FLIPS = 9_999
 """Of the permutation test where not all can be tried; the least p-value is 1 / 10,000."""
@@ -28,29 +31,60 @@ _SAME = 1 - 1e-9
 """Two sums whose ratio lies within this are the same sum, added in another order."""
 
 
-class Interval(NamedTuple):
-    """The ends of an interval."""
+@dataclass(frozen=True)
+class Interval:
+    """A mean, its 95 % interval, and how many numbers it rests on; one number has no interval."""
 
-    low: float
-    high: float
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
 
 
-def bootstrap_interval(differences: Sequence[float]) -> Interval | None:
-    """Return the middle 95 % of the means of resamples (Efron's percentile interval); none for fewer than two.
+def mean_interval(numbers: Iterable[float]) -> Interval | None:
+    """Return the mean and the middle 95 % of the means of resamples (Efron, 1979); nothing for no numbers.
 
-    >>> bootstrap_interval([0.1] * 5), bootstrap_interval([0.5])
-    (Interval(low=0.1, high=0.1), None)
+    A resample of n numbers is a multinomial draw over the distinct ones, so that thousands of samples take
+    milliseconds, and the order of the numbers does not matter.
+
+    >>> mean_interval([0.0, 1.0, 1.0, 1.0])
+    Interval(mean=0.75, low=0.25, high=1.0, n=4)
+    >>> mean_interval([0.5])
+    Interval(mean=0.5, low=None, high=None, n=1)
     """
-    values = np.asarray(differences, dtype=np.float64)
-    if len(values) < 2:
+    counted = sorted(Counter(numbers).items())
+    n = sum(count for _, count in counted)
+    if not n:
         return None
+    middle = mean(value for value, count in counted for _ in range(count))
+    if n == 1:
+        return Interval(middle, None, None, n)
+    values = np.array([value for value, _ in counted])
+    shares = np.array([count / n for _, count in counted])
     random = np.random.default_rng(SEED)
     means = [
-        values[random.integers(0, len(values), (rows, len(values)))].mean(axis=1)
-        for rows in _portions(RESAMPLES, len(values))
+        random.multinomial(n, shares, size=rows) @ values / n for rows in _portions(RESAMPLES, len(values))
     ]
-    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
-    return Interval(round(float(low), 6), round(float(high), 6))
+    low, high = (float(bound) for bound in np.quantile(np.concatenate(means), [0.025, 0.975]))
+    # Rounding errors of the sums are not to put the mean of equal numbers outside of its own interval.
+    return Interval(middle, min(round(low, 12), middle), max(round(high, 12), middle), n)
+
+
+def with_judge_error(scores: Sequence[float], expected: Sequence[float]) -> Interval | None:
+    """Return the interval of the mean of scores, wide enough for the judge's errors too.
+
+    It reaches over the interval of the mean of the scores and over that of the expected ones, in which every verdict
+    counts as much as the judge believes it. That is honest where the judge's probabilities are: calibrated ones.
+
+    >>> with_judge_error([1.0, 1.0], [0.6, 0.8])
+    Interval(mean=1.0, low=0.6, high=1.0, n=2)
+    """
+    given, believed = mean_interval(scores), mean_interval(expected)
+    if given is None or believed is None or given.low is None or believed.low is None:
+        return given
+    ends = [given.low, given.high, believed.low, believed.high]
+    known = [end for end in ends if end is not None]
+    return Interval(given.mean, min(known), max(known), given.n)
 
 
 def sign_flip_p(differences: Sequence[float]) -> float | None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from localscore.statistics import ALL_FLIPS, bootstrap_interval, sign_flip_p
+from localscore.statistics import ALL_FLIPS, Interval, mean_interval, sign_flip_p
 
 
 def differences(n: int, seed: int, shift: float) -> list[float]:
@@ -39,7 +39,7 @@ def test_the_drawn_p_is_scipys_but_for_chance(seed: int, shift: float) -> None:
 def test_the_interval_is_scipys_but_for_chance(n: int, shift: float) -> None:
     given = differences(n, n, shift)
     theirs = stats.bootstrap((given,), np.mean, method="percentile", n_resamples=9_999, rng=1)
-    interval = bootstrap_interval(given)
+    interval = mean_interval(given)
     assert interval is not None
     width = theirs.confidence_interval.high - theirs.confidence_interval.low
     assert interval.low == pytest.approx(theirs.confidence_interval.low, abs=width / 20)
@@ -48,7 +48,7 @@ def test_the_interval_is_scipys_but_for_chance(n: int, shift: float) -> None:
 
 def test_both_are_the_same_every_time() -> None:
     given = differences(300, 7, 0.02)
-    assert bootstrap_interval(given) == bootstrap_interval(given)
+    assert mean_interval(given) == mean_interval(given)
     assert sign_flip_p(given) == sign_flip_p(given)
 
 
@@ -59,7 +59,7 @@ def test_differences_of_0_change_no_p() -> None:
 
 def test_without_any_difference_nothing_is_unlikely() -> None:
     assert sign_flip_p([0.0] * 30) == 1.0
-    assert bootstrap_interval([0.0] * 30) == (0.0, 0.0)
+    assert mean_interval([0.0] * 30) == Interval(0.0, 0.0, 0.0, 30)
 
 
 def test_sums_in_another_order_are_as_far() -> None:
@@ -71,4 +71,29 @@ def test_the_least_p_of_many_is_not_0() -> None:
 
 
 def test_nothing_has_no_p_and_no_interval() -> None:
-    assert (sign_flip_p([]), bootstrap_interval([]), bootstrap_interval([0.3])) == (None, None, None)
+    assert (sign_flip_p([]), mean_interval([]), mean_interval([0.3])) == (
+        None,
+        None,
+        Interval(0.3, None, None, 1),
+    )
+
+
+def test_the_interval_is_that_of_the_plain_bootstrap() -> None:
+    chance = random.Random(3)
+    numbers = [round(chance.random(), 2) for _ in range(60)]
+    means = sorted(sum(chance.choices(numbers, k=60)) / 60 for _ in range(4000))
+    told = mean_interval(numbers)
+    assert told is not None
+    assert told.low is not None
+    assert told.high is not None
+    assert told.low == pytest.approx(means[100], abs=0.01)
+    assert told.high == pytest.approx(means[3900], abs=0.01)
+    assert mean_interval(reversed(numbers)) == told
+
+
+@pytest.mark.parametrize("numbers", [[0.1] * 7, [0.7, 0.7, 0.7], [1 / 3] * 11])
+def test_equal_numbers_have_an_interval_without_width(numbers: list[float]) -> None:
+    told = mean_interval(numbers)
+    assert told is not None
+    assert told.low == pytest.approx(told.high)
+    assert told.mean == pytest.approx(numbers[0])

@@ -10,7 +10,6 @@
 What a page of a run shows comes from pure functions:
 
     figures.py         of all samples together
-    intervals.py       a mean and its bootstrap interval
     differences.py     beside a baseline
     close_calls.py     the verdicts nearest to a coin toss
     stories.py         of each sample, as JSON for the page's script

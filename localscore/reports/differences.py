@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from localscore.compare import MetricComparison, compare
 from localscore.reports.figures import scale_of, title
-from localscore.reports.intervals import Interval
 from localscore.runs import Manifest, Run
+from localscore.statistics import Interval
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from typing import Any
 
 from localscore.errors import RunError
 from localscore.metrics import ContextRelevance
-from localscore.reports.intervals import Interval, mean_interval, with_judge_error
 from localscore.results import SampleResult, ScoreResult
 from localscore.runs import Run, metric_from
 from localscore.scoring.numbers import mean
 from localscore.scoring.relevance import BANDS, WEIGHTS
 from localscore.scoring.support import RECALL_BANDS
+from localscore.statistics import Interval, mean_interval, with_judge_error
 from localscore.verdicts import LEVELS, Level
 
 BINS = 10

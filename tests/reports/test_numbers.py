@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,6 @@ from localscore.metrics import ContextRelevance
 from localscore.reports.close_calls import close_calls
 from localscore.reports.differences import compared
 from localscore.reports.figures import figures
-from localscore.reports.intervals import mean_interval
 from localscore.reports.provenance import provenance
 from localscore.results import Judgment
 from tests.conftest import VERDICTS
@@ -99,31 +97,6 @@ def test_failures_are_told_by_cause_and_are_in_no_mean() -> None:
     assert recall.interval is not None
     assert (recall.failed, recall.interval.n, recall.by_rule) == (1, 3, {"no_context": 1})
     assert recall.interval.mean == pytest.approx(2 / 3)
-
-
-def test_the_interval_is_that_of_the_plain_bootstrap() -> None:
-    chance = random.Random(3)
-    numbers = [round(chance.random(), 2) for _ in range(60)]
-    means = sorted(sum(chance.choices(numbers, k=60)) / 60 for _ in range(4000))
-    told = mean_interval(numbers)
-    assert told is not None
-    assert told.low is not None
-    assert told.high is not None
-    assert told.low == pytest.approx(means[100], abs=0.01)
-    assert told.high == pytest.approx(means[3900], abs=0.01)
-    assert mean_interval(reversed(numbers)) == told
-
-
-@pytest.mark.parametrize("numbers", [[0.1] * 7, [0.7, 0.7, 0.7], [1 / 3] * 11])
-def test_equal_numbers_have_an_interval_without_width(numbers: list[float]) -> None:
-    told = mean_interval(numbers)
-    assert told is not None
-    assert told.low == pytest.approx(told.high)
-    assert told.mean == pytest.approx(numbers[0])
-
-
-def test_nothing_has_no_mean() -> None:
-    assert mean_interval([]) is None
 
 
 def test_the_verdicts_nearest_to_a_coin_toss_come_first() -> None:
