@@ -103,6 +103,7 @@ class HuggingFaceJudge:
     def _decided(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Answer]:
         """Answer closed inquiries, one unit in a pass, or as many as the budget allows where that may be."""
         batch: list[Asked] = []
+        tokens = 0
         for group in asked_together(inquiries):
             try:
                 asked = Asked.of(group, self.chat, self._legal_strings)
@@ -112,14 +113,13 @@ class HuggingFaceJudge:
                 yield from [error] * len(group)
                 batch = []
                 continue
-            if batch and (self.arithmetic.exact or self._too_many([*batch, asked])):
+            more = asked.unit.beyond(batch[-1].unit) if batch else 0
+            if batch and (self.arithmetic.exact or tokens + more > self.batch_tokens):
                 yield from self._read(batch)
                 batch = []
+            tokens = tokens + more if batch else asked.unit.tokens
             batch.append(asked)
         yield from self._read(batch)
-
-    def _too_many(self, batch: Sequence[Asked]) -> bool:
-        return Pass.of([asked.unit for asked in batch]).tokens > self.batch_tokens
 
     def _read(self, batch: Sequence[Asked]) -> Iterator[Answer]:
         """Read units in one pass, or where memory runs out in halves, down to a unit alone."""

@@ -58,6 +58,21 @@ class Unit:
     segments: tuple[Segment, ...]
 
     @property
+    def tokens(self) -> int:
+        """The number of tokens in its segments."""
+        return sum(len(segment.tokens) for segment in self.segments)
+
+    def beyond(self, other: Unit) -> int:
+        """Return how many more tokens a pass has that holds this unit beside the other.
+
+        >>> one, other = Unit(((1,), (2,)), (Segment((3,)),)), Unit(((1,), (4, 5)), (Segment((3,)),))
+        >>> one.beyond(one), other.beyond(one)
+        (1, 3)
+        """
+        shared = len(common([self.beginning, other.beginning]))
+        return sum(map(len, self.beginning[shared:])) + self.tokens
+
+    @property
     def longest(self) -> int:
         """The number of tokens on its longest path, the beginning included."""
         ends: list[int] = []
@@ -102,11 +117,6 @@ class Pass:
                 segments.append(replace(segment, after=after))
             places.append(range(first, len(segments)))
         return cls(shared, tuple(segments), tuple(places))
-
-    @property
-    def tokens(self) -> int:
-        """The number of tokens in its segments."""
-        return sum(len(segment.tokens) for segment in self.segments)
 
 
 @dataclass(frozen=True)
