@@ -1,18 +1,20 @@
 """Writes what was measured into a judge's card, and all cards into docs/judges.md.
 
 scripts/write_cards.py                    docs/judges.md alone
-scripts/write_cards.py NAME FOLDER…       the card NAME too, from folders of `localscore calibrate` and `agree`
+scripts/write_cards.py NAME FOLDER…       the card NAME too, from folders of `localscore calibrate`, `localscore agree`
+                                          and `scripts/bench --task arithmetic`
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import tomllib
 from pathlib import Path
 
 from localscore.agreement import load_agreement
 from localscore.agreement.calibrating import AFTER, CALIBRATION, on_card
-from localscore.judges.cards import Card, Measured, cards, read_tuning, tables, with_tables
+from localscore.judges.cards import Card, Difference, Measured, cards, read_tuning, tables, with_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "judges.md"
@@ -55,17 +57,36 @@ def write_card(name: str, folders: list[Path]) -> None:
     path = ROOT / "models" / f"{name}.toml"
     text = path.read_text(encoding="utf-8")
     before = read_tables(text)
-    calibration, measured = dict(before.calibration), dict(before.agreement)
+    calibration, measured, differs = dict(before.calibration), dict(before.agreement), dict(before.differs)
     for folder in folders:
+        if (folder / "bench.json").exists():
+            differs |= differences(folder / "bench.json", name)
         for here in (folder, folder / "claims"):
             if (here / CALIBRATION).exists():
                 calibration |= read_tuning(here / CALIBRATION).calibration
                 measured |= on_card(load_agreement(here, AFTER))
             elif (here / "agreement.json").exists():
                 measured |= on_card(load_agreement(here))
+    text = with_tables(text, "differs", tables("differs", differs))
     text = with_tables(text, "calibration", tables("calibration", calibration))
     path.write_text(with_tables(text, "agreement", tables("agreement", measured)), encoding="utf-8")
     print(f"Written: {path.relative_to(ROOT)}")
+
+
+def differences(path: Path, judge: str) -> dict[str, Difference]:
+    """Return how far each arithmetic is from float32, from what `scripts/bench` wrote of this judge."""
+    told = json.loads(path.read_text(encoding="utf-8"))
+    if told["judge"] != judge:
+        raise SystemExit(f"{path} is of the judge {told['judge']}; expected {judge}.")
+    found = [
+        one for table in told["tables"] if table["title"].startswith("arithmetic") for one in table["data"]
+    ]
+    return {
+        one["name"]: Difference(
+            verdicts=len(one["gaps"]), changed=len(one["changed"]), largest=round(max(one["gaps"]), 4)
+        )
+        for one in found
+    }
 
 
 def read_tables(text: str) -> Card:
@@ -96,6 +117,20 @@ def page(all_cards: tuple[Card, ...]) -> str:
         columns += ["word overlap", "ECE", "records a minute"]
         lines += [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
         lines += [row(card, kind, card.agreement[kind], heads) for card in measured]
+    lines += [
+        "",
+        "## Cheaper arithmetic",
+        "",
+        "Closed verdicts against those in float32 (`scripts/bench --task arithmetic`).",
+        "",
+    ]
+    lines += ["| judge | arithmetic | verdicts | changed | largest difference of a probability |"]
+    lines += ["| --- | --- | ---: | ---: | ---: |"]
+    lines += [
+        f"| `{card.name}` | {name} | {told.verdicts} | {told.changed} | {told.largest:.4f} |"
+        for card in all_cards
+        for name, told in card.differs.items()
+    ]
     missing = [card.name for card in all_cards if not card.agreement]
     if missing:
         lines += ["", f"Not measured: {', '.join(f'`{name}`' for name in missing)}."]
