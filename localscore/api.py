@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from localscore import datasets, engine
 from localscore.cache import cached
-from localscore.errors import OptionError
+from localscore.errors import OptionError, ScoreFailed
 from localscore.judges import Judge
 from localscore.judges.loading import load_judge
 from localscore.metrics import ContextRecall, ContextRelevance, Metric, distinct
@@ -47,6 +47,7 @@ def score(
     skip_bad_rows: bool = False,
     limit: int | None = None,
     overwrite: bool = False,
+    fail_fast: bool = False,
     cache: str | Path | None = None,
     listener: engine.Listener | None = None,
     on_result: Callable[[SampleResult], None] | None = None,
@@ -63,6 +64,7 @@ def score(
         skip_bad_rows: leave rows that cannot be read out.
         limit: score only the first so many rows.
         overwrite: score everything again where `out` holds results.
+        fail_fast: end with the first score that cannot be had.
         cache: a file that keeps every verdict as soon as it is given, for this run and all others; the command line's
             is `localscore.cache.cache_path()`. Nothing is kept where not given.
         listener: told after every verdict how far the run is.
@@ -73,6 +75,7 @@ def score(
         JudgeError: a judge that cannot be used, or that broke in the middle.
         OptionError: an option that cannot be meant.
         RunError: `out` cannot be written, or holds another run.
+        ScoreFailed: a score could not be had, and `fail_fast` is given.
 
     >>> from localscore.judges.scripted import ScriptedJudge
     >>> verdicts = {"relevance": {"level": "high"}, "usage": {"used": True}, "sufficiency": {"sufficient": True}}
@@ -110,6 +113,8 @@ def score(
                 writer.write(result)
             if on_result is not None:
                 on_result(result)
+            if fail_fast and result.failed:
+                _end_with(result)
         tokens = {
             "read": chosen.tokens.read - before.read,
             "written": chosen.tokens.written - before.written,
@@ -125,6 +130,14 @@ def score(
         if writer is not None:
             writer.finish(run)
     return run
+
+
+def _end_with(result: SampleResult) -> NoReturn:
+    causes = (f"{name}: {score.cause}" for name, score in result.scores.items() if score.cause is not None)
+    raise ScoreFailed(
+        f"Sample {result.id!r} has no score of {', '.join(causes)}",
+        hint="The run ended there, as it was to; what was finished is kept, and the same command carries on.",
+    )
 
 
 @dataclass(frozen=True)

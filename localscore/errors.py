@@ -4,6 +4,7 @@
     ├── OptionError                 an option that cannot be meant: a scale of NaN, an unknown metric
     ├── DataError                   rows that cannot be read; lists every one with file and line
     ├── RunError                    a run folder that cannot be read, or that holds another run
+    ├── ScoreFailed                 a score that could not be had, where the run was to end with the first such
     ├── NetworkRefused              something in this process wanted to open a connection
     ├── CacheError                  a cache of verdicts that cannot be opened or written
     │   └── CacheDamaged            it is not what was written there; it is set aside, never trusted
@@ -66,6 +67,10 @@ class DataError(LocalscoreError, ValueError):
 
 class RunError(LocalscoreError):
     """A run folder that cannot be read, or that holds another run."""
+
+
+class ScoreFailed(LocalscoreError):
+    """A score that could not be had, in a run that was to end with the first such; its row is kept."""
 
 
 class CacheError(LocalscoreError):

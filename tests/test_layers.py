@@ -22,7 +22,7 @@ LAYERS = [
     {"metrics"},
     {"judges"},
     {"engine", "datasets", "summary", "labelled", "cache"},
-    {"overlap", "cutpoints"},
+    {"overlap", "cutpoints", "statistics"},
     {"replay", "runs"},
     {"rescoring", "movements", "comparable"},
     {"compare"},

@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from localscore import offline
-from localscore.errors import JudgeBroke, LocalscoreError
+from localscore.errors import JudgeBroke, LocalscoreError, ScoreFailed
 from localscore.texts import visible
 
 UNWELL, WRONG, SOME_FAILED, STOPPED = 1, 2, 3, 130
@@ -117,7 +117,7 @@ def run() -> None:
         say(f"Error: {error.message}")
         if error.hint:
             say(error.hint)
-        sys.exit(SOME_FAILED if isinstance(error, JudgeBroke) else WRONG)
+        sys.exit(SOME_FAILED if isinstance(error, JudgeBroke | ScoreFailed) else WRONG)
     except OSError as error:  # a disk that is full, a folder that may not be read
         say(f"Error: {error}")
         sys.exit(WRONG)

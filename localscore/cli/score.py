@@ -80,6 +80,9 @@ def score(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Score all again where DIR holds a run.")
     ] = False,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="End with the first score that cannot be had.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="On stdout one JSON object: the summary, and where the run is.")
     ] = False,
@@ -118,6 +121,7 @@ def score(
                 metrics=chosen,
                 out=out,
                 overwrite=overwrite,
+                fail_fast=fail_fast,
                 cache=None if no_cache else cache or cache_path(),
                 listener=listener,
                 on_result=_print_line if out is None and not as_json else None,

@@ -7,6 +7,7 @@ under judgment in them, go through a tokenizer that knows none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,7 @@ from tokenizers import Tokenizer
 from localscore.errors import JudgeFailed, JudgeUnusable
 
 _MARK = "LOCALSCORE-PROMPT-GOES-HERE"
+_OPENED = re.compile(r"<(think|thinking|thought|reasoning)>\s*\Z")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ def chat_frame(tokenizer: Any, where: str) -> ChatFrame:
         raise JudgeUnusable(
             f"{where}: its chat template does not hand the user's message through.", hint=hint
         )
+    if opened := _OPENED.search(after):  # a model that always reasons first: its reasoning is left empty
+        after += f"\n</{opened[1]}>\n\n"
     return ChatFrame(before, after)
 
 
