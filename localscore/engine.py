@@ -25,6 +25,7 @@ from localscore.errors import (
 from localscore.inquiries import Inquiry
 from localscore.judges import Judge
 from localscore.metrics import Metric, Plan
+from localscore.metrics.base import answered
 from localscore.metrics.parts import TOO_LONG
 from localscore.results import Judgment, KeptJudgment, Refusal, SampleResult, ScoreResult
 from localscore.samples import Sample
@@ -208,7 +209,8 @@ class _Answers:
         for answer in self._given(ordered):
             got += 1
             if got <= len(ordered):
-                self.known[ordered[got - 1].key] = answer
+                inquiry = ordered[got - 1]
+                self.known[inquiry.key] = _checked(inquiry, answer)
                 self.progress.verdicts += 1
                 self.tell()
         if got != len(ordered):  # which belongs to which cannot be known
@@ -228,6 +230,15 @@ class _Answers:
                 f"The judge broke: {type(error).__name__}: {error}",
                 hint="What was finished before is kept; the same command carries on.",
             ) from error
+
+
+def _checked(inquiry: Inquiry[Any], answer: Answer) -> Answer:
+    """Return the answer, or what is wrong with it: what is no verdict is not kept in the line either."""
+    try:
+        answered(inquiry, answer)
+    except VerdictError as error:
+        return error
+    return answer
 
 
 def _side_by_side(inquiries: Sequence[Inquiry[Any]]) -> list[Inquiry[Any]]:
