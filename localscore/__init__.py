@@ -1,7 +1,7 @@
 """Score retrieval-augmented answers with open-weight judges, offline.
 
     api.py            score(), rescore(), load_judge(), load_run(), create_*_scorer()
-    samples.py        a row: query, contexts, answer, ground truth        ┐
+    samples.py        query, contexts, answer, ground truth               ┐
     verdicts.py       what a judge may say; the class is the JSON schema  │ facts
     inquiries.py      what it is asked; the wording is in prompts/        │
     results.py        scores with their reasons, a line of results.jsonl  ┘
@@ -10,7 +10,10 @@
     engine.py         runs the metrics of many samples, asks each distinct inquiry once
     cache/            verdicts given already, for all runs
     judges/           what answers; the only place that imports torch
-    datasets.py       files → samples
+    readers/          files, folders, frames → rows, one kind of file each
+    tools.py          the columns of other tools; columns.py recognises them
+    contexts.py       contexts in many shapes → texts; messages.py: those of agents
+    datasets.py       rows → samples, which shelf.py keeps on the disk
     runs.py           writes and reads run folders
     rescoring.py      verdicts of a run → its scores under other options
     summary.py        results → means and counts

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from localscore.columns import recognise
 from localscore.errors import OptionError
-from localscore.samples import RowError, Sample, has_messages, recognise
+from localscore.messages import has_messages
+from localscore.samples import RowError, Sample
 
 OURS: dict[str, Any] = {
     "query": "Who ran?",

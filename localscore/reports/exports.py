@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from localscore.errors import OptionError
+from localscore.extras import extra
 from localscore.reports.figures import figures, title
 from localscore.results import SampleResult
 from localscore.runs import Run
@@ -96,18 +96,14 @@ def to_parquet(run: Run) -> bytes:
     Raises:
         OptionError: the extra `parquet` is not installed.
     """
-    try:
-        import pyarrow  # noqa: PLC0415  (an extra)
-        import pyarrow.parquet  # noqa: PLC0415
-    except ImportError as error:
-        hint = "Install it with: pip install 'localscore[parquet]'"
-        raise OptionError(f"Parquet needs pyarrow: {error}.", hint=hint) from None
+    pyarrow = extra("pyarrow", of="parquet", what="Parquet")
+    parquet = extra("pyarrow.parquet", of="parquet", what="Parquet")
     table = list(rows(run))
     columns = list(table[0]) if table else []
     kinds = {str: pyarrow.string(), float: pyarrow.float64(), int: pyarrow.int64(), bool: pyarrow.bool_()}
     fields = [pyarrow.field(name, kinds[column_type(name)]) for name in columns]
     sink = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(table, pyarrow.schema(fields)), sink)
+    parquet.write_table(pyarrow.Table.from_pylist(table, pyarrow.schema(fields)), sink)
     return bytes(sink.getvalue().to_pybytes())
 
 

@@ -258,9 +258,9 @@ def test_verdicts_from_the_cache_are_told(shell: Shell, tmp_path: Path) -> None:
 def test_progress_is_plain_lines_where_there_is_no_terminal(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from localscore.cli import score
+    from localscore.cli import progress
 
-    monkeypatch.setattr(score, "SECONDS_BETWEEN_LINES", 0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0)
     _, _, err = shell("score", written(tmp_path, ROW), "--judge", "x")
     lines = [line for line in err.splitlines() if "tokens/s" in line]
     assert len(lines) > 3
