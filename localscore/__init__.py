@@ -18,6 +18,7 @@
     rescoring.py      verdicts of a run → its scores under other options
     summary.py        results → means and counts
     compare.py        two runs → what moved, and whether that is more than chance (comparable, movements, statistics)
+    foreign.py        a run beside the scores of another tool
     gate.py           a run and thresholds → met or not; thresholds.py reads them
     reports/          tables and pages for people
     offline.py        lets nothing leave this machine
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     )
     from localscore.errors import LocalscoreError
     from localscore.metrics import METRICS, ContextRecall, ContextRelevance, Metric
+    from localscore.reports.exports import to_arrow, to_pandas
+    from localscore.reports.tracking import log_to_mlflow
     from localscore.results import SampleResult, ScoreResult
     from localscore.runs import Run
     from localscore.samples import Sample
@@ -66,6 +69,8 @@ _MODULES = {
     ),
     "errors": ("LocalscoreError",),
     "metrics": ("METRICS", "ContextRecall", "ContextRelevance", "Metric"),
+    "reports.exports": ("to_arrow", "to_pandas"),
+    "reports.tracking": ("log_to_mlflow",),
     "results": ("SampleResult", "ScoreResult"),
     "runs": ("Run",),
     "samples": ("Sample",),
@@ -90,8 +95,11 @@ __all__ = [
     "create_context_relevance_scorer",
     "load_judge",
     "load_run",
+    "log_to_mlflow",
     "rescore",
     "score",
+    "to_arrow",
+    "to_pandas",
 ]
 
 

@@ -28,7 +28,7 @@ LAYERS = [
     {"overlap", "cutpoints", "statistics"},
     {"replay", "runs"},
     {"rescoring", "movements", "comparable"},
-    {"compare"},
+    {"compare", "foreign"},
     {"agreement", "gate"},
     {"thresholds"},
     {"api", "reports", "doctor", "bundle"},

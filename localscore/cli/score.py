@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,6 +24,7 @@ from localscore.cli.options import (
     NoCache,
     Quantize,
     Verify,
+    mapping,
 )
 from localscore.cli.progress import progress_shown
 from localscore.errors import OptionError
@@ -107,11 +107,11 @@ def score(
     """
     penalties = Penalties(unused_high_penalty, missing_penalty, max_missing_penalty)
     chosen = _metrics(metrics, scale, penalties)
-    mapping = _mapping(map_ or [])
+    names = mapping(map_ or [])
     needs = sorted({need for metric in chosen for need in metric.needs})
     dataset = datasets.read(
         source,
-        mapping=mapping,
+        mapping=names,
         contexts_from=contexts_from,
         split_contexts=split_contexts and split_contexts.replace("\\n", "\n").replace("\\t", "\t"),
         skip_bad_rows=skip_bad_rows,
@@ -213,13 +213,3 @@ def _metrics(names: str, scale: float, penalties: Penalties) -> list[Metric]:
         options = {"penalties": penalties} if metric is ContextRelevance else {}
         chosen.append(metric(scale=scale, **options))
     return chosen
-
-
-def _mapping(pairs: Sequence[str]) -> dict[str, str]:
-    mapping = {}
-    for pair in pairs:
-        theirs, equals, ours = pair.rpartition("=")
-        if not equals or not theirs or not ours:
-            raise OptionError(f"--map {pair}: expected their_column=our_field.")
-        mapping[theirs] = ours
-    return mapping

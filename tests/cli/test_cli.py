@@ -190,7 +190,7 @@ def test_failed_scores_end_with_status_3(shell: Shell, tmp_path: Path) -> None:
         (["--metrics", "context_relevnce"], "There is no metric 'context_relevnce'"),
         (["--scale", "nan"], "scale is nan"),
         (["--missing-penalty", "-1"], "missing_context_per_item is -1.0"),
-        (["--map", "nothing"], "expected their_column=our_field"),
+        (["--map", "nothing"], "expected theirs=ours"),
         (["--map", "a=query"], "no row has a column 'a'"),
         (["--map", "query=question"], "there is no field 'question'"),
     ],
