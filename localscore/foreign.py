@@ -147,7 +147,11 @@ def _scores(row: Mapping[str, Any], mapping: Mapping[str, str]) -> Iterator[tupl
     for told in listed if isinstance(listed, list) else ():
         if isinstance(told, Mapping) and (score := _number(told.get("score"))) is not None:
             yield str(told.get("name")), score
-    scorer = row.get("scorerId")  # Mastra
+    ran = row.get("scorerResults")  # Mastra's runEvals
+    for name, told in ran.items() if isinstance(ran, Mapping) else ():
+        if isinstance(told, Mapping) and (score := _number(told.get("score"))) is not None:
+            yield str(name), score
+    scorer = row.get("scorerId")  # what Mastra stores
     if isinstance(scorer, str) and (score := _number(row.get("score"))) is not None:
         yield scorer, score
     for name, value in row.items():

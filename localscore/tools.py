@@ -15,6 +15,7 @@ _ASKED = ("question", "query", "user_input", "input", "prompt", "messages")
 _ANSWERED = ("answer", "response", "output", "text", "messages")
 _FOUND = ("contexts", "retrieved_contexts", "documents", "source_documents", "context")
 _EXPECTED = ("answer", "response", "output", "expected", "reference", "ground_truth")
+_TARGET = "targetResult.scoringData"
 _AI = "ai.observability"
 
 TOOLS: dict[str, Names] = {
@@ -32,10 +33,10 @@ TOOLS: dict[str, Names] = {
         "ground_truth": ("expected_output", "expectedOutput"),
     },
     "Mastra": {
-        "query": ("input", "input.inputMessages"),
+        "query": ("input", "input.inputMessages", f"{_TARGET}.input.inputMessages", f"{_TARGET}.input"),
         "contexts": ("options.context",),
-        "answer": ("output",),
-        "ground_truth": ("groundTruth",),
+        "answer": ("output", f"{_TARGET}.output"),
+        "ground_truth": ("groundTruth", "item.groundTruth"),
     },
     "LangSmith": {
         "query": _within("inputs", *_ASKED),

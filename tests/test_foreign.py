@@ -137,3 +137,23 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     file.write_text('{"id": "a", "context_recall": 1}\n{')
     with pytest.raises(DataError, match=":2: not JSON"):
         beside(run_of(OURS), file)
+
+
+def test_what_run_evals_hands_over_is_read_and_its_scores_are_found(tmp_path: Path) -> None:
+    tool = {"role": "tool", "content": '["Ann ran."]'}
+    scoring = {
+        "input": {"inputMessages": [{"role": "user", "content": "Who ran?"}]},
+        "output": [tool, {"role": "assistant", "content": "Ann."}],
+    }
+    row = {
+        "item": {"input": "Who ran?", "groundTruth": "Ann ran."},
+        "targetResult": {"text": "Ann.", "scoringData": scoring},
+        "scorerResults": {"context-recall-scorer": {"score": 0.5}, "tone": {"score": 1}},
+    }
+    file = tmp_path / "runs.jsonl"
+    file.write_text(json.dumps(row))
+    [sample] = read(file, contexts_from="tool-results").samples
+    told = (sample.query, sample.contexts, sample.answer, sample.ground_truth)
+    assert told == ("Who ran?", ("Ann ran.",), "Ann.", "Ann ran.")
+    [one] = beside(run_of({"1": 1.0}, query="Who ran?"), file).metrics
+    assert (one.theirs, one.their_mean) == ("context-recall-scorer", 0.5)
