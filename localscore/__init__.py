@@ -1,7 +1,7 @@
 """Score retrieval-augmented answers with open-weight judges, offline.
 
     api.py            score(), rescore(), load_judge(), load_run(), create_*_scorer()
-    samples.py        a row: query, contexts, answer, ground truth        ┐
+    samples.py        query, contexts, answer, ground truth               ┐
     verdicts.py       what a judge may say; the class is the JSON schema  │ facts
     inquiries.py      what it is asked; the wording is in prompts/        │
     results.py        scores with their reasons, a line of results.jsonl  ┘
@@ -10,11 +10,15 @@
     engine.py         runs the metrics of many samples, asks each distinct inquiry once
     cache/            verdicts given already, for all runs
     judges/           what answers; the only place that imports torch
-    datasets.py       files → samples
+    readers/          files, folders, frames → rows, one kind of file each
+    tools.py          the columns of other tools; columns.py recognises them
+    contexts.py       contexts in many shapes → texts; messages.py: those of agents
+    datasets.py       rows → samples, which shelf.py keeps on the disk
     runs.py           writes and reads run folders
     rescoring.py      verdicts of a run → its scores under other options
     summary.py        results → means and counts
     compare.py        two runs → what moved, and whether that is more than chance (comparable, movements, statistics)
+    foreign.py        a run beside the scores of another tool
     gate.py           a run and thresholds → met or not; thresholds.py reads them
     reports/          tables and pages for people
     offline.py        lets nothing leave this machine
@@ -44,6 +48,8 @@ if TYPE_CHECKING:
     )
     from localscore.errors import LocalscoreError
     from localscore.metrics import METRICS, ContextRecall, ContextRelevance, Metric
+    from localscore.reports.exports import to_arrow, to_pandas
+    from localscore.reports.tracking import log_to_mlflow
     from localscore.results import SampleResult, ScoreResult
     from localscore.runs import Run
     from localscore.samples import Sample
@@ -63,6 +69,8 @@ _MODULES = {
     ),
     "errors": ("LocalscoreError",),
     "metrics": ("METRICS", "ContextRecall", "ContextRelevance", "Metric"),
+    "reports.exports": ("to_arrow", "to_pandas"),
+    "reports.tracking": ("log_to_mlflow",),
     "results": ("SampleResult", "ScoreResult"),
     "runs": ("Run",),
     "samples": ("Sample",),
@@ -87,8 +95,11 @@ __all__ = [
     "create_context_relevance_scorer",
     "load_judge",
     "load_run",
+    "log_to_mlflow",
     "rescore",
     "score",
+    "to_arrow",
+    "to_pandas",
 ]
 
 

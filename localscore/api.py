@@ -14,11 +14,12 @@ from localscore.cache import cached
 from localscore.errors import OptionError, ScoreFailed
 from localscore.judges import Judge
 from localscore.judges.loading import load_judge
+from localscore.messages import has_messages
 from localscore.metrics import ContextRecall, ContextRelevance, Metric, distinct
 from localscore.rescoring import rescore
 from localscore.results import SampleResult, ScoreResult
 from localscore.runs import Manifest, Run, load_run, recording
-from localscore.samples import Sample, has_messages
+from localscore.samples import Sample
 from localscore.scoring import Penalties
 
 __all__ = [
@@ -44,6 +45,8 @@ def score(
     metrics: Sequence[Metric] | None = None,
     out: str | Path | None = None,
     mapping: Mapping[str, str] | None = None,
+    contexts_from: str = "column",
+    split_contexts: str | None = None,
     skip_bad_rows: bool = False,
     limit: int | None = None,
     overwrite: bool = False,
@@ -55,12 +58,15 @@ def score(
     """Score a file of samples, or rows in memory.
 
     Args:
-        data: a JSONL file, `-` for standard input, rows as mappings, or a dataset that was read already.
+        data: a file (JSONL, JSON, CSV, TSV, Parquet, Arrow, also packed) or a folder of them, `-` for standard input,
+            rows as mappings, a data frame, or a dataset that was read already.
         judge: a judge, or what `load_judge` takes.
         metrics: what to score; context relevance and context recall where not given.
         out: a folder for `run.json`, `results.jsonl` and `summary.json`. A run that was interrupted is carried on,
             and what failed in it is asked again.
         mapping: `{their column: our field}`, before what is recognised.
+        contexts_from: `column`, or `tool-results`: what tools returned in the messages of answer or query.
+        split_contexts: what stands between contexts that were joined to one text.
         skip_bad_rows: leave rows that cannot be read out.
         limit: score only the first so many rows.
         overwrite: score everything again where `out` holds results.
@@ -89,7 +95,15 @@ def score(
         dataset = replace(data, samples=data.samples[:limit])
     else:
         needs = sorted({need for metric in metrics for need in metric.needs})
-        dataset = datasets.read(data, mapping=mapping, skip_bad_rows=skip_bad_rows, limit=limit, needs=needs)
+        dataset = datasets.read(
+            data,
+            mapping=mapping,
+            contexts_from=contexts_from,
+            split_contexts=split_contexts,
+            skip_bad_rows=skip_bad_rows,
+            limit=limit,
+            needs=needs,
+        )
     chosen = _as_judge(judge)
     manifest = Manifest.of(chosen.identity, metrics, dataset)
 

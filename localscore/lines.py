@@ -1,12 +1,10 @@
-"""One line of a JSONL file → its value, or what is wrong with it and in which column."""
+"""JSON → its value, exactly, or what is wrong with it and in which column."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 DEEPEST_LINE = 500
@@ -35,87 +33,41 @@ def parsed_line(text: str) -> Any:
     ...
     localscore.lines.LineError: NaN is not a JSON number
     """
+    check_depth(text)
+    value, end = value_at(text, after_space(text, 0))
+    if (rest := after_space(text, end)) < len(text):
+        raise LineError("Extra data", rest + 1)
+    return value
+
+
+def check_depth(text: str) -> None:
+    """Raise LineError where JSON is nested deeper than `DEEPEST_LINE`."""
     if (column := _too_deep(text)) is not None:
         raise LineError(f"it is nested deeper than {DEEPEST_LINE} levels", column)
+
+
+def value_at(text: str, start: int) -> tuple[Any, int]:
+    """Return the value of JSON that begins at an index of a text, and the index where it ends.
+
+    Raises:
+        LineError: as `parsed_line`; its column counts from the beginning of the text.
+    """
     try:
-        return json.loads(
-            text,
-            parse_constant=_no_constant,
-            parse_float=_finite,
-            parse_int=_whole,
-            object_pairs_hook=_fields,
-        )
+        return _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise LineError(error.msg, error.pos + 1) from None
     except _BadToken as error:
-        found = next((m for m in _TOKEN.finditer(text) if m[0] == error.token), None)
-        raise LineError(str(error), found.start() + 1 if found else 1) from None
+        found = next((m for m in _TOKEN.finditer(text, start) if m[0] == error.token), None)
+        raise LineError(str(error), found.start() + 1 if found else start + 1) from None
 
 
-@dataclass(frozen=True)
-class OtherFormat:
-    """A kind of file that is not JSONL, and how it becomes one."""
-
-    what: str
-    remedy: str
-    begins: Callable[[bytes], bool]
-
-    def hint(self, name: str) -> str:
-        """Say what to do with such a file."""
-        return self.remedy.replace("FILE", name)
+_SPACE = re.compile(r"[ \t\n\r]*")
 
 
-def other_format(content: bytes) -> OtherFormat | None:
-    r"""Return what a file is that is not JSONL, where its beginning tells.
+def after_space(text: str, index: int) -> int:
+    """Return the index of what follows white space."""
+    return _SPACE.match(text, index).end()  # type: ignore[union-attr]  # it matches nothing as well
 
-    >>> other_format(b"\x1f\x8b\x08\x00").what, other_format(b'{"query": "Who?"}')
-    ('gzip', None)
-    """
-    return next((one for one in _OTHERS if one.begins(content)), None)
-
-
-def _starts(*magic: bytes) -> Callable[[bytes], bool]:
-    return lambda content: content.startswith(magic)
-
-
-def _begins_like(pattern: bytes) -> Callable[[bytes], bool]:
-    return lambda content: re.match(rb"(?:\xef\xbb\xbf)?\s*" + pattern, content) is not None
-
-
-def _utf16(content: bytes) -> bool:
-    """Every second byte of a plain beginning is 0 in UTF-16, which has no mark of its own in some files."""
-    return content.startswith((b"\xff\xfe", b"\xfe\xff")) or content[:2] in (b"{\x00", b"\x00{")
-
-
-def _table(content: bytes) -> bool:
-    """Return whether the first line is a header of a CSV or TSV that names a column of ours."""
-    first = content[:10_000].decode("utf-8", "replace").lstrip("\ufeff").split("\n")[0].strip()
-    names = {name.strip().strip('"').lower() for name in re.split(r"[,;\t]", first)}
-    return (
-        len(names) > 1
-        and not first.startswith("{")
-        and bool(names & {"query", "question", "user_input", "input", "contexts"})
-    )
-
-
-_ROWS = "Write it as one JSON object a line, for example with: "
-_OTHERS = (
-    OtherFormat("gzip", "Unpack it: gzip -dc FILE | localscore score - …", _starts(b"\x1f\x8b")),
-    OtherFormat("bzip2", "Unpack it: bzip2 -dc FILE | localscore score - …", _starts(b"BZh")),
-    OtherFormat("xz", "Unpack it: xz -dc FILE | localscore score - …", _starts(b"\xfd7zXZ\x00")),
-    OtherFormat("Zstandard", "Unpack it: zstd -dc FILE | localscore score - …", _starts(b"\x28\xb5\x2f\xfd")),
-    OtherFormat("a ZIP archive or a spreadsheet", "Unpack it, or export its rows.", _starts(b"PK\x03\x04")),
-    OtherFormat(
-        "Parquet", f"{_ROWS}duckdb -c \"copy 'FILE' to 'rows.jsonl' (format json)\"", _starts(b"PAR1")
-    ),
-    OtherFormat("SQLite", "Export its rows as one JSON object a line.", _starts(b"SQLite format 3\x00")),
-    OtherFormat("UTF-16", "Convert it: iconv -f UTF-16 -t UTF-8 FILE | localscore score - …", _utf16),
-    OtherFormat("one JSON array", f"{_ROWS}jq -c '.[]' FILE", _begins_like(rb"\[\s*\{")),
-    OtherFormat("JSON that is spread over lines", f"{_ROWS}jq -c . FILE", _begins_like(rb"\{\s*\n\s*\"")),
-    OtherFormat(
-        "a table with columns", f"{_ROWS}duckdb -c \"copy 'FILE' to 'rows.jsonl' (format json)\"", _table
-    ),
-)
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN|-?\d[\d.eE+-]*')
 
@@ -151,6 +103,11 @@ def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise _BadToken(json.dumps(name, ensure_ascii=False), f"an object has two fields {name!r}")
         fields[name] = value
     return fields
+
+
+_DECODER = json.JSONDecoder(
+    parse_constant=_no_constant, parse_float=_finite, parse_int=_whole, object_pairs_hook=_fields
+)
 
 
 def _too_deep(text: str) -> int | None:

@@ -1,36 +1,24 @@
-"""A sample: what was asked, what was retrieved, what was answered, and what would have been right.
-
-`Sample.from_row` reads it from a row in the words of localscore, ragas, DeepEval or Mastra.
-"""
+"""A sample: what was asked, what was retrieved, what was answered, and what would have been right."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, field_validator
 from pydantic_core import PydanticSerializationError
 
+from localscore.columns import ABSENT, look_up, missing, without
+from localscore.contexts import Contexts, ContextsError, contexts_in, contexts_of_results
 from localscore.errors import OptionError
-
-ALIASES: dict[str, tuple[str, ...]] = {
-    "query": ("query", "user_input", "question", "input", "input.inputMessages", "prompt"),
-    "contexts": (
-        "contexts",
-        "retrieved_contexts",
-        "retrieval_context",
-        "options.context",
-        "documents",
-        "passages",
-    ),
-    "answer": ("answer", "response", "actual_output", "output", "prediction"),
-    "ground_truth": ("ground_truth", "reference", "expected_output", "groundTruth", "expected", "target"),
-    "id": ("id",),
-}
-"""For each field of a sample the column names that are recognised, ours first; a dot goes into an object."""
+from localscore.messages import NoText, has_messages, message_text, tool_results
+from localscore.tools import FIELDS
 
 DEEPEST = 100
 """Levels that other columns may be nested; JSON readers give up not far beyond."""
+
+TOOL_RESULTS = "tool-results"
+"""In place of a column: the contexts are what the tools returned in a row's messages."""
 
 _ROLES = {"query": "user", "answer": "assistant"}
 
@@ -83,6 +71,8 @@ class Sample(BaseModel):
         default_id: str,
         names: Mapping[str, str],
         needs: Collection[str] = (),
+        contexts_from: str = "column",
+        separator: str | None = None,
     ) -> Sample:
         """Return the sample in a row.
 
@@ -91,25 +81,42 @@ class Sample(BaseModel):
             default_id: the id of a row that has none.
             names: for each field the column that holds it, as `recognise` returns it.
             needs: fields that must be there although a sample can do without them.
+            contexts_from: `column`, or `tool-results` of the messages.
+            separator: what stands between contexts that are one text.
 
         Raises:
             RowError: a field is missing or of a wrong type; its message lists all of them.
 
         >>> row = {"question": "Who?", "contexts": ["Ann."], "answer": "Ann", "lang": "en"}
-        >>> sample = Sample.from_row(row, default_id="1", names=recognise([row]))
+        >>> names = {"query": "question", "contexts": "contexts", "answer": "answer"}
+        >>> sample = Sample.from_row(row, default_id="1", names=names)
         >>> sample.query, sample.id, sample.metadata
         ('Who?', '1', {'lang': 'en'})
         """
-        fields: dict[str, Any] = {"id": default_id}
-        for field, name in names.items():
-            value = _look_up(row, name)
-            if value is not _ABSENT:
-                fields[field] = _message_text(value, _ROLES[field]) if field in _ROLES else value
+        values = {
+            field: value for field, name in names.items() if (value := look_up(row, name)) is not ABSENT
+        }
+        fields: dict[str, Any] = {"id": default_id, **values, "metadata": without(row, names.values())}
+        problems: list[str] = []
+        try:
+            column = names.get("contexts", "contexts")
+            if contexts_from == TOOL_RESULTS:
+                column = TOOL_RESULTS
+                found: object = _tool_results(values)
+            else:
+                found = contexts_in(values.get("contexts"), one=_is_one(column), separator=separator)
+            if isinstance(found, Contexts):
+                fields["contexts"] = found.texts
+                fields["metadata"] |= {column: found.others} if found.others else {}
+        except ContextsError as error:
+            fields["contexts"] = ()
+            problems.append(f"{column!r}{error}")
+        for field, role in _ROLES.items():
+            if field in fields:
+                fields[field] = message_text(fields[field], role)
         if isinstance(fields["id"], int) and not isinstance(fields["id"], bool):
             fields["id"] = str(fields["id"])
-        taken = {name if name in row else name.split(".")[0] for name in names.values()}
-        fields["metadata"] = {key: value for key, value in row.items() if key not in taken}
-        problems = [_missing(field, row) for field in needs if fields.get(field) is None]
+        problems += [missing(field, row) for field in needs if fields.get(field) is None]
         try:
             sample = cls.model_validate(fields)
         except ValidationError as error:
@@ -140,8 +147,8 @@ class Sample(BaseModel):
         source = run.get("input")
         if isinstance(source, Mapping):
             source = source.get("inputMessages", source.get("query"))
-        query = _message_text(source, "user")
-        answer = _message_text(run.get("output"), "assistant")
+        query = message_text(source, "user")
+        answer = message_text(run.get("output"), "assistant")
         if not isinstance(query, str) or not query.strip():
             raise OptionError("The run's input has no user message with text.", hint=_RUN_HINT)
         if answer is not None and not isinstance(answer, str):
@@ -155,7 +162,7 @@ class Sample(BaseModel):
                 ground_truth=ground_truth,
             )
         except ValidationError as error:
-            names = {name: name for name in ALIASES}
+            names = {name: name for name in FIELDS}
             raise OptionError("; ".join(_told(detail, names, run) for detail in error.errors())) from None
 
 
@@ -173,89 +180,21 @@ class RowError(ValueError):
         self.problems = tuple(problems)
 
 
-def recognise(rows: Iterable[Mapping[str, Any]], mapping: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return for each field of a sample the column that holds it in these rows.
+def _tool_results(values: Mapping[str, Any]) -> Contexts:
+    """Return what the answer's messages say that tools returned, or the query's where there is nothing."""
+    given = [values[field] for field in ("answer", "query") if has_messages(values.get(field))]
+    if not given:
+        raise ContextsError(" of which messages? Neither query nor answer is a list of messages")
+    return contexts_of_results(next(filter(None, map(tool_results, given)), []))
 
-    Args:
-        rows: the rows whose columns are looked at.
-        mapping: `{their column: our field}`, which goes before what is recognised.
 
-    Raises:
-        OptionError: the mapping names an unknown field, or a column that no row has; or two columns could be
-            meant for one field and neither is ours.
+def _is_one(column: str) -> bool:
+    """Return whether a column's name promises one text and not a list.
 
-    >>> recognise([{"user_input": "q", "retrieved_contexts": [], "reference": "r"}])
-    {'query': 'user_input', 'contexts': 'retrieved_contexts', 'ground_truth': 'reference'}
-    >>> recognise([{"frage": "q", "contexts": []}], {"frage": "query"})
-    {'query': 'frage', 'contexts': 'contexts'}
+    >>> _is_one("context"), _is_one("outputs.context"), _is_one("contexts"), _is_one("options.context")
+    (True, True, False, False)
     """
-    rows = list(rows)
-    names: dict[str, str] = {}
-    for theirs, ours in (mapping or {}).items():
-        if ours in names:
-            raise OptionError(
-                f"--map: {names[ours]!r} and {theirs!r} are both mapped to {ours!r}; expected one."
-            )
-        if ours not in ALIASES:
-            raise OptionError(
-                f"--map {theirs}={ours}: there is no field {ours!r}.",
-                hint=f"Fields are {', '.join(ALIASES)}; write --map their_column=field.",
-            )
-        if rows and all(_look_up(row, theirs) is _ABSENT for row in rows):
-            columns = ", ".join(sorted({str(key) for row in rows for key in row}))
-            raise OptionError(
-                f"--map {theirs}={ours}: no row has a column {theirs!r}.", hint=f"Columns are {columns}."
-            )
-        names[ours] = theirs
-    for field, aliases in ALIASES.items():
-        if field in names:
-            continue
-        present = [a for a in aliases if any(_recognisable(row, a, field) for row in rows)]
-        if field in present or len(present) == 1:
-            names[field] = present[0]
-        elif present:
-            raise OptionError(
-                f"Two columns could be the {field}: {' and '.join(repr(name) for name in present)}.",
-                hint=f"Say which, for example --map {present[0]}={field}.",
-            )
-    return {field: names[field] for field in ALIASES if field in names}
-
-
-def has_messages(value: object) -> bool:
-    """Return whether an input or output has the shape of an agent's: a list of messages."""
-    if isinstance(value, Mapping):
-        value = value.get("inputMessages")
-    return isinstance(value, list) and bool(value) and all(_role(message) for message in value)
-
-
-class _Absent:
-    pass
-
-
-_ABSENT = _Absent()
-
-
-def _look_up(row: Mapping[str, Any], name: str) -> Any:
-    if name in row:
-        return row[name]
-    value: Any = row
-    for key in name.split("."):
-        if not isinstance(value, Mapping) or key not in value:
-            return _ABSENT
-        value = value[key]
-    return value
-
-
-def _recognisable(row: Mapping[str, Any], name: str, field: str) -> bool:
-    value = _look_up(row, name)
-    if value is _ABSENT:
-        return False
-    # `input` is the query of DeepEval as a text, and holds the messages of Mastra as an object.
-    return not (field == "query" and isinstance(value, Mapping))
-
-
-def _role(message: object) -> str | None:
-    return message.get("role") if isinstance(message, Mapping) else None
+    return column.rsplit(".", 1)[-1] in ("context", "reference") and column != "options.context"
 
 
 def _depth(value: object) -> int:
@@ -263,65 +202,23 @@ def _depth(value: object) -> int:
     return 1 + max(map(_depth, inner), default=0)
 
 
-class _NoText:
-    """Messages without a text of the role that was looked for."""
-
-    def __init__(self, role: str) -> None:
-        self.role = role
-
-
-def _message_text(value: object, role: str) -> object:
-    """Return the text of the first message of a role; what is not a list of messages as it is."""
-    if not isinstance(value, list):
-        return value
-    text = _content_text(next((message for message in value if _role(message) == role), None))
-    return text if text is not None else _NoText(role)
-
-
-def _content_text(content: object) -> str | None:
-    """Return the text of a message's content: a string, parts (the last text counts), or an object of these."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        texts = [part for part in map(_part_text, content) if part is not None]
-        return texts[-1] if texts else None
-    if isinstance(content, Mapping):
-        found = [_content_text(content[key]) for key in ("content", "text", "parts") if key in content]
-        texts = [text for text in found if text is not None]
-        return next(
-            filter(None, texts), texts[0] if texts else None
-        )  # an empty `content` gives way to `parts`
-    return None
-
-
-def _part_text(part: object) -> str | None:
-    if isinstance(part, str):
-        return part
-    if isinstance(part, Mapping) and part.get("type", "text") == "text" and isinstance(part.get("text"), str):
-        return str(part["text"])
-    return None
-
-
-def _missing(field: str, row: Mapping[str, Any]) -> str:
-    known, here = ", ".join(ALIASES[field]), ", ".join(map(str, row))
-    return f"missing {field!r} (recognised columns: {known}; columns here: {here or 'none'})"
-
-
 def _told(detail: Any, names: Mapping[str, str], row: Mapping[str, Any]) -> str:
     """Say one complaint of pydantic in the words of the row."""
     field = str(detail["loc"][0])
     column = names.get(field, field)
     if detail["type"] == "missing":
-        return _missing(field, row)
+        return missing(field, row)
     where = repr(column) + "".join(f"[{i}]" for i in detail["loc"][1:])
     if detail["type"] == "value_error":
         return f"{where} {detail['ctx']['error']!s}"
     expected = "a list of texts" if detail["loc"] == ("contexts",) else "a text"
-    return f"{where} is {_kind(detail['input'])}; expected {expected}"
+    joined = expected == "a list of texts" and isinstance(detail["input"], str)
+    hint = "; if it is several that were joined, add for example --split-contexts '|'" if joined else ""
+    return f"{where} is {_kind(detail['input'])}; expected {expected}{hint}"
 
 
 def _kind(value: object) -> str:
-    if isinstance(value, _NoText):
+    if isinstance(value, NoText):
         return f"without a message of the {value.role} that has text"
     kinds = {
         str: "a text",

@@ -112,6 +112,31 @@ def sign_flip_p(differences: Sequence[float]) -> float | None:
     return round((as_far + 1) / (FLIPS + 1), 6)
 
 
+def pearson(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
+    """Return Pearson's correlation; none for fewer than two pairs, or where one of the two is the same everywhere.
+
+    >>> pearson([0.0, 0.5, 1.0], [0.1, 0.2, 0.3]), pearson([1.0, 1.0], [0.0, 1.0])
+    (1.0, None)
+    """
+    if len(set(ours)) < 2 or len(set(theirs)) < 2:
+        return None
+    return round(float(np.corrcoef(ours, theirs)[0, 1]), 6)
+
+
+def spearman(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
+    """Return Spearman's correlation, Pearson's of the ranks, where equal numbers share the mean of theirs.
+
+    >>> spearman([0.0, 0.5, 1.0], [0.1, 0.2, 9.0]), spearman([0.0, 1.0], [1.0, 0.0])
+    (1.0, -1.0)
+    """
+    return pearson(_ranks(ours), _ranks(theirs))
+
+
+def _ranks(numbers: Sequence[float]) -> list[float]:
+    _, group, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    return [float(rank) for rank in (counts.cumsum() - counts / 2)[group]]
+
+
 def _coins(random: np.random.Generator, rows: int, columns: int) -> Floats:
     """Toss a coin per cell, 0 or 1; eight are taken from a random byte."""
     tossed = np.frombuffer(random.bytes(-(-rows * columns // 8)), dtype=np.uint8)

@@ -53,8 +53,8 @@ BAD: dict[str, tuple[object, str]] = {
     "not UTF-8": (b'{"query": "caf\xe9"}', "byte 15 is not UTF-8"),
     "no query": (
         without("query"),
-        "missing 'query' (recognised columns: query, user_input, question, input, input.inputMessages, "
-        "prompt; columns here: contexts, answer)",
+        "missing 'query' (recognised columns: query, user_input, question, input, prompt, messages; "
+        "columns here: contexts, answer)",
     ),
     "an empty query": (GOOD | {"query": ""}, "'query' is blank; expected a text"),
     "a blank query": (GOOD | {"query": " \t\n\u3000"}, "'query' is blank; expected a text"),
@@ -73,9 +73,13 @@ BAD: dict[str, tuple[object, str]] = {
     ),
     "a number in contexts": (GOOD | {"contexts": ["a", 7]}, "'contexts'[1] is the number 7; expected a text"),
     "null in contexts": (GOOD | {"contexts": ["a", None]}, "'contexts'[1] is null; expected a text"),
-    "an object in contexts": (
-        GOOD | {"contexts": [{"text": "a"}]},
-        "'contexts'[0] is an object; expected a text",
+    "an object without a text in contexts": (
+        GOOD | {"contexts": [{"body": "a", "id": 7}]},
+        "'contexts'[0] has no text; its fields are body, id; expected one of text, content, page_content",
+    ),
+    "an object with two texts in contexts": (
+        GOOD | {"contexts": ["a", {"text": "a", "content": "b"}]},
+        "'contexts'[1] has 'text' and 'content'; expected one of",
     ),
     "no answer where one is needed": (
         without("answer"),
@@ -166,13 +170,15 @@ def test_a_file_without_rows_is_an_error(content: bytes, tmp_path: Path) -> None
     assert "JSON object a line" in caught.value.hint
 
 
-@pytest.mark.parametrize(("name", "told"), [("absent.jsonl", "There is no file"), (".", "is a folder")])
+@pytest.mark.parametrize(
+    ("name", "told"), [("absent.jsonl", "There is no file"), (".", "holds no file that is read")]
+)
 def test_what_is_no_file_is_an_error(name: str, told: str, tmp_path: Path) -> None:
     path = tmp_path / name
     with pytest.raises(DataError, match=told) as caught:
         read(path)
     assert repr(str(path)) in caught.value.message
-    assert "JSONL file" in str(caught.value)
+    assert ".jsonl" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -330,4 +336,10 @@ def test_a_dataset_says_how_it_was_read(write: Write) -> None:
     dataset = read(path, mapping={"frage": "query"}, limit=5, skip_bad_rows=True)
     assert dataset.source == str(path)
     assert dict(dataset.columns) == {"query": "frage", "contexts": "documents"}
-    assert dict(dataset.options) == {"mapping": {"frage": "query"}, "limit": 5, "skip_bad_rows": True}
+    assert dict(dataset.options) == {
+        "mapping": {"frage": "query"},
+        "limit": 5,
+        "skip_bad_rows": True,
+        "contexts_from": "column",
+        "split_contexts": None,
+    }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import localscore as ls
 from localscore import offline
 from localscore.samples import Sample
 from localscore.scoring import context_recall, context_relevance
+from tests.cli.test_cli import Shell, shell  # noqa: F401  (a fixture)
 from tests.conftest import scripted
 
 ROOT = Path(__file__).parent.parent
@@ -29,6 +32,30 @@ def test_the_readmes_python_runs(block: str, tmp_path: Path, monkeypatch: pytest
     names: dict[str, object] = {}
     exec(compile(block, "README.md", "exec"), names)
     assert names.keys() & {"run", "context_relevance"}
+
+
+MIGRATIONS = sorted((ROOT / "docs").glob("from-*.md"))
+
+
+@pytest.mark.parametrize("page", MIGRATIONS, ids=lambda page: page.stem)
+def test_the_commands_and_the_python_of_a_page_on_migration_run(
+    page: Path,
+    shell: Shell,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shutil.copytree(ROOT / "tests" / "data" / "formats", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    commands = re.findall(r"^    localscore (.*)$", text, flags=re.MULTILINE)
+    [block] = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    assert [shell(*shlex.split(command))[0] for command in commands] == [0, 0]
+    monkeypatch.setattr(ls, "load_judge", lambda name: scripted())
+    exec(compile(block, page.name, "exec"), {})
+
+
+def test_there_are_pages_for_three_tools() -> None:
+    assert [page.stem for page in MIGRATIONS] == ["from-deepeval", "from-mastra", "from-ragas"]
 
 
 def test_the_readme_has_python() -> None:

@@ -14,8 +14,11 @@ import localscore
 PACKAGE = Path(localscore.__file__).parent
 LAYERS = [
     {"errors", "lines", "texts", "words"},
-    {"offline", "lock"},
+    {"offline", "lock", "extras", "tools", "messages"},
+    {"columns"},
+    {"contexts", "readers"},
     {"verdicts", "samples"},
+    {"shelf"},
     {"inquiries", "results"},
     {"calibration"},
     {"scoring"},
@@ -25,7 +28,7 @@ LAYERS = [
     {"overlap", "cutpoints", "statistics"},
     {"replay", "runs"},
     {"rescoring", "movements", "comparable"},
-    {"compare"},
+    {"compare", "foreign"},
     {"agreement", "gate"},
     {"thresholds"},
     {"api", "reports", "doctor", "bundle"},

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from localscore.columns import recognise
 from localscore.errors import OptionError
-from localscore.samples import RowError, Sample, has_messages, recognise
+from localscore.messages import has_messages
+from localscore.samples import RowError, Sample
 
 OURS: dict[str, Any] = {
     "query": "Who ran?",
@@ -16,10 +18,16 @@ OURS: dict[str, Any] = {
 
 NAMES = [
     *[("query", name) for name in ("query", "user_input", "question", "input", "prompt")],
-    *[("contexts", name) for name in ("contexts", "retrieved_contexts", "retrieval_context")],
+    *[
+        ("contexts", name)
+        for name in ("contexts", "retrieved_contexts", "retrieval_context", "retrievalContext")
+    ],
     *[("contexts", name) for name in ("options.context", "documents", "passages")],
-    *[("answer", name) for name in ("answer", "response", "actual_output", "output", "prediction")],
-    *[("ground_truth", name) for name in ("ground_truth", "reference", "expected_output")],
+    *[
+        ("answer", name)
+        for name in ("answer", "response", "actual_output", "actualOutput", "output", "prediction")
+    ],
+    *[("ground_truth", name) for name in ("ground_truth", "reference", "expected_output", "expectedOutput")],
     *[("ground_truth", name) for name in ("groundTruth", "expected", "target")],
 ]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from localscore.statistics import ALL_FLIPS, Interval, mean_interval, sign_flip_p
+from localscore.statistics import ALL_FLIPS, Interval, mean_interval, pearson, sign_flip_p, spearman
 
 
 def differences(n: int, seed: int, shift: float) -> list[float]:
@@ -97,3 +97,10 @@ def test_equal_numbers_have_an_interval_without_width(numbers: list[float]) -> N
     assert told is not None
     assert told.low == pytest.approx(told.high)
     assert told.mean == pytest.approx(numbers[0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_correlations_are_scipys(seed: int) -> None:
+    ours, theirs = differences(40, seed, 0.0), differences(40, seed + 100, 0.1)  # with ties
+    assert pearson(ours, theirs) == pytest.approx(stats.pearsonr(ours, theirs).statistic, abs=1e-6)
+    assert spearman(ours, theirs) == pytest.approx(stats.spearmanr(ours, theirs).statistic, abs=1e-6)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from localscore.agreement.answers import ANSWERS, Answer, answer, key, load_answers
 from localscore.agreement.report import AGREEMENT, Agreement, KindAgreement, load_agreement
-from localscore.errors import OptionError, RunError
+from localscore.errors import RunError
+from localscore.extras import extra
 from localscore.inquiries import prompts_hash
 from localscore.judges import Judge
 from localscore.labelled import Kind, Labelled, Other
@@ -46,12 +46,8 @@ def require_statistics() -> None:
     Raises:
         OptionError: the extra `agree` is not installed.
     """
-    try:
-        import_module("scipy.stats")
-        import_module("sklearn.metrics")
-    except ImportError as error:
-        hint = "Install them with: pip install 'localscore[agree]'"
-        raise OptionError(f"The statistics need scikit-learn and SciPy: {error}.", hint=hint) from None
+    for module in ("scipy.stats", "sklearn.metrics"):
+        extra(module, of="agree", what="The measuring of agreement")
 
 
 def agree(

@@ -21,7 +21,7 @@ from localscore.cli.options import (
     Verify,
     names,
 )
-from localscore.cli.score import progress_shown
+from localscore.cli.progress import progress_shown
 
 
 @app.command()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+
+from localscore.errors import OptionError
 
 JudgeName = Annotated[str, typer.Option(help="A card (see `models list`), a model folder, or a .gguf file.")]
 Device = Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU if there is one.")]
@@ -38,3 +41,14 @@ NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask the judge everyth
 def names(told: str) -> list[str]:
     """Return the parts of a comma-separated option."""
     return [name for name in (part.strip() for part in told.split(",")) if name]
+
+
+def mapping(pairs: Sequence[str]) -> dict[str, str]:
+    """Return what `--map` says, which may be repeated."""
+    found = {}
+    for pair in pairs:
+        theirs, equals, ours = pair.rpartition("=")
+        if not equals or not theirs or not ours:
+            raise OptionError(f"--map {pair}: expected theirs=ours.")
+        found[theirs] = ours
+    return found

@@ -41,18 +41,30 @@ def report(
 def export(
     folder: Folder,
     format_: Annotated[
-        Literal["csv", "markdown", "parquet"],
-        typer.Option("--format", help="parquet needs the extra `parquet`."),
+        Literal["csv", "markdown", "parquet", "openinference", "otel", "mlflow"],
+        typer.Option("--format", help="parquet and mlflow need the extras of these names."),
     ] = "csv",
-    out: Annotated[Path | None, typer.Option(help="The file; standard output where not given.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The file, or MLflow's folder; standard output where not given.")
+    ] = None,
 ) -> None:
-    """Write a run as a table, a row per sample: scores, statuses, bands, reasons, counts.
+    """Write a run for other programs.
 
     Example: localscore export runs/rag --format parquet --out rag.parquet
+
+    csv, markdown, parquet: a table, a row per sample with scores, statuses, bands, reasons, counts.
+    openinference, otel: an annotation per sample and metric, as Phoenix takes them, or as OpenTelemetry's events.
+    mlflow: adds means and options to MLflow's folder, ./mlruns where --out is not given.
     """
     from localscore.reports.exports import FORMATS
     from localscore.runs import load_run, write_whole
 
+    if format_ == "mlflow":
+        from localscore.reports.tracking import log_to_mlflow
+
+        into = out or Path("mlruns")
+        say(f"It is run {log_to_mlflow(load_run(folder), into)} in {into}.")
+        return
     content = FORMATS[format_](load_run(folder))
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)

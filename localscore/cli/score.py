@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import re
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from localscore import api, datasets, engine
+from localscore import api, columns, datasets
 from localscore.cache import cache_path
-from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say, talk
+from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say
 from localscore.cli.options import (
     BatchTokens,
     Cache,
@@ -28,23 +24,27 @@ from localscore.cli.options import (
     NoCache,
     Quantize,
     Verify,
+    mapping,
 )
+from localscore.cli.progress import progress_shown
 from localscore.errors import OptionError
-from localscore.judges import Judge
 from localscore.judges.loading import tuning_of
 from localscore.metrics import METRICS, ContextRelevance, Metric
 from localscore.results import SampleResult
 from localscore.runs import Run
 from localscore.scoring import Penalties
 
-SECONDS_BETWEEN_LINES = 15
-
 DEFAULT_METRICS = "context_relevance,context_recall"
 
 
 @app.command()
 def score(
-    source: Annotated[str, typer.Argument(metavar="DATA", help="A JSONL file, or - for standard input.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA", help="A file (JSONL, JSON, CSV, TSV, Parquet, Arrow), a folder, or -."
+        ),
+    ],
     judge: JudgeName,
     out: Annotated[
         Path | None, typer.Option(help="Folder for run.json, results.jsonl, summary.json.")
@@ -54,6 +54,16 @@ def score(
     ] = DEFAULT_METRICS,
     map_: Annotated[
         list[str] | None, typer.Option("--map", metavar="THEIRS=OURS", help="Column names; may be repeated.")
+    ] = None,
+    contexts_from: Annotated[
+        Literal["column", "tool-results"],
+        typer.Option(help="tool-results: what tools returned in the messages is the context."),
+    ] = "column",
+    split_contexts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="What stands between contexts that are one text, such as | or \\n\\n."
+        ),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Score only the first so many rows.")] = None,
     scale: Annotated[float, typer.Option(help="The highest score.")] = 1.0,
@@ -97,9 +107,19 @@ def score(
     """
     penalties = Penalties(unused_high_penalty, missing_penalty, max_missing_penalty)
     chosen = _metrics(metrics, scale, penalties)
-    mapping = _mapping(map_ or [])
+    names = mapping(map_ or [])
     needs = sorted({need for metric in chosen for need in metric.needs})
-    dataset = datasets.read(source, mapping=mapping, skip_bad_rows=skip_bad_rows, limit=limit, needs=needs)
+    dataset = datasets.read(
+        source,
+        mapping=names,
+        contexts_from=contexts_from,
+        split_contexts=split_contexts and split_contexts.replace("\\n", "\n").replace("\\t", "\t"),
+        skip_bad_rows=skip_bad_rows,
+        limit=limit,
+        needs=needs,
+    )
+    if not quiet:
+        say(columns.told(dataset.columns))
     for complaint in dataset.complaints:
         say(f"Left out: {complaint}")
     loaded = api.load_judge(
@@ -193,62 +213,3 @@ def _metrics(names: str, scale: float, penalties: Penalties) -> list[Metric]:
         options = {"penalties": penalties} if metric is ContextRelevance else {}
         chosen.append(metric(scale=scale, **options))
     return chosen
-
-
-def _mapping(pairs: Sequence[str]) -> dict[str, str]:
-    mapping = {}
-    for pair in pairs:
-        theirs, equals, ours = pair.rpartition("=")
-        if not equals or not theirs or not ours:
-            raise OptionError(f"--map {pair}: expected their_column=our_field.")
-        mapping[theirs] = ours
-    return mapping
-
-
-@contextmanager
-def progress_shown(samples: int, judge: Judge, *, quiet: bool) -> Iterator[engine.Listener | None]:
-    """Show how far the run is: a bar on a terminal, a plain line now and then elsewhere."""
-    if quiet:
-        yield None
-    elif talk.is_terminal:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=talk, transient=True) as bar:
-            task = bar.add_task("samples", total=samples)
-            clock = _Clock(judge)
-
-            def show(progress: engine.Progress) -> None:
-                bar.update(task, completed=progress.samples, description=f"samples · {clock.told(progress)}")
-
-            yield show
-    else:
-        yield _lines(samples, _Clock(judge))
-
-
-def _lines(samples: int, clock: _Clock) -> engine.Listener:
-    said = time.monotonic()
-
-    def show(progress: engine.Progress) -> None:
-        nonlocal said
-        if time.monotonic() - said >= SECONDS_BETWEEN_LINES:
-            said = time.monotonic()
-            left = (
-                clock.seconds / progress.samples * (samples - progress.samples) if progress.samples else None
-            )
-            remains = f", about {left:.0f} s left" if left is not None else ""
-            say(f"{progress.samples} of {samples} samples · {clock.told(progress)}{remains}")
-
-    return show
-
-
-class _Clock:
-    def __init__(self, judge: Judge) -> None:
-        self._start = time.monotonic()
-        self._tokens = judge.tokens
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._start
-
-    def told(self, progress: engine.Progress) -> str:
-        tokens = self._tokens.read + self._tokens.written
-        return f"{progress.verdicts} verdicts · {tokens / max(self.seconds, 0.1):.0f} tokens/s"

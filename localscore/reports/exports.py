@@ -1,4 +1,4 @@
-"""A run as a table of a row per sample: CSV, Markdown, Parquet."""
+"""A run as a table of a row per sample: CSV, Markdown, Parquet, a frame of pandas."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from localscore.errors import OptionError
+from localscore.extras import extra
+from localscore.reports.annotations import to_openinference, to_otel
 from localscore.reports.figures import figures, title
 from localscore.results import SampleResult
 from localscore.runs import Run
@@ -96,25 +97,42 @@ def to_parquet(run: Run) -> bytes:
     Raises:
         OptionError: the extra `parquet` is not installed.
     """
-    try:
-        import pyarrow  # noqa: PLC0415  (an extra)
-        import pyarrow.parquet  # noqa: PLC0415
-    except ImportError as error:
-        hint = "Install it with: pip install 'localscore[parquet]'"
-        raise OptionError(f"Parquet needs pyarrow: {error}.", hint=hint) from None
+    parquet = extra("pyarrow.parquet", of="parquet", what="Parquet")
+    sink = io.BytesIO()
+    parquet.write_table(to_arrow(run), sink)
+    return sink.getvalue()
+
+
+def to_pandas(run: Run) -> Any:
+    """Return a run as a frame of pandas, a row per sample.
+
+    Raises:
+        OptionError: the extra `pandas` is not installed.
+    """
+    extra("pandas", of="pandas", what="A frame of pandas")
+    return to_arrow(run).to_pandas()
+
+
+def to_arrow(run: Run) -> Any:
+    """Return a run as a table of pyarrow, which polars and DuckDB take as well.
+
+    Raises:
+        OptionError: the extra `parquet` is not installed.
+    """
+    pyarrow = extra("pyarrow", of="parquet", what="A table of pyarrow")
     table = list(rows(run))
     columns = list(table[0]) if table else []
     kinds = {str: pyarrow.string(), float: pyarrow.float64(), int: pyarrow.int64(), bool: pyarrow.bool_()}
     fields = [pyarrow.field(name, kinds[column_type(name)]) for name in columns]
-    sink = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(table, pyarrow.schema(fields)), sink)
-    return bytes(sink.getvalue().to_pybytes())
+    return pyarrow.Table.from_pylist(table, pyarrow.schema(fields))
 
 
 FORMATS: dict[str, Callable[[Run], bytes]] = {
     "csv": to_csv,
     "markdown": to_markdown,
     "parquet": to_parquet,
+    "openinference": to_openinference,
+    "otel": to_otel,
 }
 """What a run can be exported as."""
 

@@ -190,7 +190,7 @@ def test_failed_scores_end_with_status_3(shell: Shell, tmp_path: Path) -> None:
         (["--metrics", "context_relevnce"], "There is no metric 'context_relevnce'"),
         (["--scale", "nan"], "scale is nan"),
         (["--missing-penalty", "-1"], "missing_context_per_item is -1.0"),
-        (["--map", "nothing"], "expected their_column=our_field"),
+        (["--map", "nothing"], "expected theirs=ours"),
         (["--map", "a=query"], "no row has a column 'a'"),
         (["--map", "query=question"], "there is no field 'question'"),
     ],
@@ -258,9 +258,9 @@ def test_verdicts_from_the_cache_are_told(shell: Shell, tmp_path: Path) -> None:
 def test_progress_is_plain_lines_where_there_is_no_terminal(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from localscore.cli import score
+    from localscore.cli import progress
 
-    monkeypatch.setattr(score, "SECONDS_BETWEEN_LINES", 0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0)
     _, _, err = shell("score", written(tmp_path, ROW), "--judge", "x")
     lines = [line for line in err.splitlines() if "tokens/s" in line]
     assert len(lines) > 3

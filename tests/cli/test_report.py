@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -80,3 +81,28 @@ def test_reports_are_made_without_what_is_heavy(run: Path) -> None:
     )
     told = subprocess.run([sys.executable, "-c", code, run], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("format_", "told"),
+    [("csv", b"context_recall"), ("openinference", b'"span_id"'), ("otel", b"gen_ai.evaluation.result")],
+)
+def test_a_run_is_exported_for_other_programs(
+    format_: str,
+    told: bytes,
+    shell: Shell,  # noqa: F811
+    run: Path,
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "exported"
+    assert shell("export", run, "--format", format_, "--out", out)[0] == 0
+    assert told in out.read_bytes()
+
+
+def test_a_run_is_exported_to_mlflow(shell: Shell, run: Path, tmp_path: Path) -> None:  # noqa: F811
+    mlflow = pytest.importorskip("mlflow", reason="the extra `mlflow` is not installed")
+    out = tmp_path / "mlruns"
+    code, _, talk = shell("export", run, "--format", "mlflow", "--out", out)
+    assert code == 0
+    [found] = re.findall(r"run (\w+) in", talk)
+    assert mlflow.MlflowClient(out.as_uri()).get_run(found).data.metrics["context_recall"] == 1.0

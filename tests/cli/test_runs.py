@@ -300,3 +300,14 @@ def test_every_command_is_known_by_its_name(shell: Shell) -> None:
     assert {
         line.split()[0] for line in commands.splitlines()[1:] if line.startswith("  ") and line[2] != " "
     } == set(app.COMMANDS)
+
+
+def test_compare_puts_a_run_beside_another_tools_scores(shell: Shell, judged: Path, tmp_path: Path) -> None:
+    file = tmp_path / "theirs.csv"
+    file.write_text("id,question,context_recall\na,Who opened it?,0.25\n")
+    code, out, _ = shell("compare", judged, "--foreign", file)
+    assert (code, "paired by id" in out, "1.00" in out, "0.25" in out) == (0, True, True, True)
+    found = json.loads(shell("compare", judged, "--foreign", file, "--json")[1])
+    assert [(one["our_mean"], one["their_mean"]) for one in found["metrics"]] == [(1.0, 0.25)]
+    assert shell("compare", judged, judged, "--foreign", file)[0] == 2
+    assert shell("compare", judged)[0] == 2

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from localscore.errors import OptionError
-from localscore.reports.exports import column_type, harmless, rows, to_csv, to_markdown, to_parquet
+from localscore.reports.exports import column_type, harmless, rows, to_csv, to_markdown, to_pandas, to_parquet
 from tests.reports.test_numbers import ROWS, row, run_of
 
 
@@ -65,3 +65,12 @@ def test_without_pyarrow_it_is_told_what_to_install(monkeypatch: pytest.MonkeyPa
     with pytest.raises(OptionError, match="pyarrow") as caught:
         to_parquet(run_of())
     assert "localscore[parquet]" in caught.value.hint
+
+
+def test_a_frame_of_pandas_has_the_same_rows() -> None:
+    pytest.importorskip("pandas", reason="the extra `pandas` is not installed")
+    run = run_of(ROWS)
+    frame = to_pandas(run)
+    assert list(frame["id"]) == [line["id"] for line in rows(run)]
+    assert list(frame.columns) == list(next(rows(run)))
+    assert frame["context_relevance"].mean() == pytest.approx(run.summary["context_relevance"].mean)
