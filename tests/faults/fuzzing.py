@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import localscore as ls
 from localscore import datasets, verdicts
-from localscore.errors import DataError, LocalscoreError, OptionError, OutputTruncated
+from localscore.errors import DataError, OptionError, OutputTruncated
 from localscore.inquiries import Inquiry
 from localscore.judges.scripted import Answer, ScriptedJudge
 from localscore.reports.exports import to_csv, to_markdown
@@ -157,8 +157,8 @@ def main() -> None:
             print(f"{done} rows, nothing found: {dict(told)}")
 
 
-class _Enough(LocalscoreError):
-    pass
+class _Enough(Exception):
+    """So many rows as were wanted are checked."""
 
 
 if __name__ == "__main__":

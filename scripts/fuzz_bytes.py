@@ -1,4 +1,4 @@
-"""Bytes → readers, led by coverage: python -m tests.faults.fuzzing_bytes -runs=1000000 (libFuzzer's options)."""
+"""Bytes → readers, led by coverage: python scripts/fuzz_bytes.py -runs=1000000 (libFuzzer's options)."""
 
 from __future__ import annotations
 
