@@ -17,6 +17,7 @@
     compare.py        two runs → what moved, and whether that is more than chance (comparable, movements, statistics)
     gate.py           a run and thresholds → met or not; thresholds.py reads them
     reports/          tables and pages for people
+    display/          what a notebook shows of results; templates.py fills it in, and the pages
     offline.py        lets nothing leave this machine
     bundle/           all that a machine without a network needs, in one file
     doctor.py         whether this machine can judge; lock.py: the versions that are tested

@@ -14,7 +14,8 @@ import localscore
 PACKAGE = Path(localscore.__file__).parent
 LAYERS = [
     {"errors", "lines", "texts", "words"},
-    {"offline", "lock"},
+    {"offline", "lock", "templates"},
+    {"display"},
     {"verdicts", "samples"},
     {"inquiries", "results"},
     {"calibration"},
