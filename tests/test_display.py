@@ -169,10 +169,18 @@ def test_what_has_no_place_in_a_file_is_replaced() -> None:
     assert "in <bdi>r\ufffdns</bdi>" in run._repr_html_()
 
 
+def test_contexts_are_shown_whether_or_not_they_were_judged() -> None:
+    run = ls.score([sample().model_dump()], judge=scripted(), metrics=[ls.ContextRecall()])
+    html = run.results[0]._repr_html_()
+    assert "Bananas are yellow." in html
+    assert "level" not in html
+
+
 def test_a_line_that_was_changed_by_hand_is_shown_all_the_same() -> None:
     line = ls.score([sample().model_dump()], judge=scripted()).results[0].model_dump()
     line["contexts"][0]["index"] = 7
-    assert "8" in Seen(SampleResult.model_validate(line)._repr_html_()).text
+    line["contexts"][1]["probabilities"] = {}
+    assert "Bananas are yellow." in SampleResult.model_validate(line)._repr_html_()
 
 
 def test_showing_results_imports_neither_torch_nor_numpy() -> None:
