@@ -110,7 +110,7 @@ def test_a_frame_is_scored(shell: InteractiveShell, monkeypatch: pytest.MonkeyPa
     judge = scripted(sufficiency={"sufficient": False})
     ran = Ran("frame", judge, shell, monkeypatch)
     assert ran.asked_for == ["starter"]
-    assert card_named("starter")
+    card_named("starter")  # it is one that can be pulled
     assert "judged by <bdi>scripted</bdi>" in ran.html["score"]
     assert "Who built the clock tower of Orvenna" in ran.html["sample"]
     assert list(ran.names["verdicts"]["id"]) == ["hours", "hours", "tower", "tower", "soup"]
@@ -151,4 +151,4 @@ def test_a_notebook_runs_with_a_real_judge(
     assert ran.asked_for == ["starter"]
     assert small_judge.identity.name in ran.html["score"]
     runs = [ran.names["run"]] if name == "frame" else list(ran.names["runs"].values())
-    assert [run.failed for run in runs] == [0] * len(runs)
+    assert all(told.scored for run in runs for told in run.summary.values())
