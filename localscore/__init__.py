@@ -21,6 +21,7 @@
     foreign.py        a run beside the scores of another tool
     gate.py           a run and thresholds → met or not; thresholds.py reads them
     reports/          tables and pages for people
+    display/          what a notebook shows of results; templates.py fills it in, and the pages
     offline.py        lets nothing leave this machine
     bundle/           all that a machine without a network needs, in one file
     doctor.py         whether this machine can judge; lock.py: the versions that are tested

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from localscore.comparable import differing
+from localscore.display import fragment
 from localscore.errors import RunError
 from localscore.movements import movements
 from localscore.results import SampleResult
@@ -90,6 +91,9 @@ class Comparison(_Frozen):
     metrics: dict[str, MetricComparison]
     slices: dict[str, dict[str, dict[str, Difference]]]
     """By metadata column and its values."""
+
+    def _repr_html_(self) -> str:
+        return fragment("comparison.html", comparison=self)
 
 
 def compare(before: Run, after: Run, *, by: Sequence[str] = (), anyway: bool = False) -> Comparison:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from localscore.display import fragment
 from localscore.errors import VerdictError
 from localscore.samples import Sample
 from localscore.verdicts import Level, Verdict
@@ -167,6 +168,9 @@ class ScoreResult(_Frozen):
         cause = Cause(code=error.code, message=message)
         return cls(score=None, value=None, status="failed", reason=f"No score: {cause.message}", cause=cause)
 
+    def _repr_html_(self) -> str:
+        return fragment("score.html", score=self)
+
 
 class KeptJudgment(Judgment):
     """A judgment as a results line keeps it, with the key of the inquiry that it answers."""
@@ -209,6 +213,9 @@ class ScoredSample(_Frozen):
     def failed(self) -> bool:
         """Whether at least one score could not be had."""
         return any(score.status == "failed" for score in self.scores.values())
+
+    def _repr_html_(self) -> str:
+        return fragment("sample.html", result=self)
 
 
 class SampleResult(ScoredSample):

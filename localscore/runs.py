@@ -23,6 +23,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from localscore.datasets import Dataset
+from localscore.display import fragment
 from localscore.errors import OptionError, RunError
 from localscore.inquiries import prompts_hash
 from localscore.judges import JudgeIdentity
@@ -177,6 +178,9 @@ class Run:
     def metrics(self) -> list[Metric]:
         """Return the metrics that scored this run."""
         return [metric_from(told) for told in self.manifest.metrics]
+
+    def _repr_html_(self) -> str:
+        return fragment("run.html", run=self)
 
 
 def metric_from(told: dict[str, Any]) -> Metric:

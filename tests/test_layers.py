@@ -14,7 +14,8 @@ import localscore
 PACKAGE = Path(localscore.__file__).parent
 LAYERS = [
     {"errors", "lines", "texts", "words"},
-    {"offline", "lock", "extras", "tools", "messages"},
+    {"offline", "lock", "extras", "tools", "messages", "templates"},
+    {"display"},
     {"columns"},
     {"contexts", "readers"},
     {"verdicts", "samples"},

@@ -9,20 +9,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from functools import lru_cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
+from localscore.templates import encodable, environment
+
 STYLE = "page.css"
 SCRIPTS = ("page.js", "story.js", "samples.js")
-
-_LONE = re.compile("[\ud800-\udfff]")
 
 
 def page(template: str, *, data: Any = None, **names: Any) -> str:
@@ -47,7 +46,7 @@ def page(template: str, *, data: Any = None, **names: Any) -> str:
             **names,
         )
     )
-    return _LONE.sub("\ufffd", text)  # half of a pair has no place in a file
+    return encodable(text)
 
 
 def embedded(data: Any) -> Markup:
@@ -86,31 +85,4 @@ def _hash(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FunctionLoader(asset),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"number": _number, "count": _count, "signed": _signed, "share": _share}
-    return environment
-
-
-def _number(value: float | None, decimals: int = 2) -> str:
-    return "–" if value is None else f"{value:.{decimals}f}".replace("-", "−")
-
-
-def _signed(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return "0.00" if abs(value) < 0.005 else f"{value:+.2f}".replace("-", "−")
-
-
-def _count(value: int) -> str:
-    return f"{value:,}"
-
-
-def _share(part: float, whole: float) -> str:
-    """Return a part of a whole in per cent."""
-    return f"{100 * part / whole:.0f} %" if whole else "–"
+    return environment(asset)

@@ -232,6 +232,17 @@ def test_hostile_texts_do_nothing(browser: Browser, path: Path) -> None:
     assert reader.quiet()
 
 
+def test_hostile_texts_do_nothing_in_a_notebook_which_has_no_policy(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "notebook.html"
+    rows = [row(HOSTILE, HOSTILE, [HOSTILE], truth=HOSTILE) | {"answer": HOSTILE}]
+    run = api.score(rows, judge=made_up.judge(name=HOSTILE))
+    path.write_text(run._repr_html_() + run.results[0]._repr_html_(), encoding="utf-8")
+    reader = Reader(browser, path)
+    assert (reader.page.locator("body").text_content() or "").count(HOSTILE) >= 5
+    assert reader.page.evaluate("window.hurt") is None
+    assert reader.quiet()
+
+
 def test_the_policy_stops_what_should_come_in_all_the_same(browser: Browser, path: Path) -> None:
     reader = Reader(browser, path)
     image = "document.body.insertAdjacentHTML('beforeend', '<img src=http://127.0.0.1:9/x.png>')"
