@@ -19,6 +19,7 @@ from itertools import groupby
 from typing import Any, Generic, NamedTuple
 
 from localscore.errors import OptionError
+from localscore.fencing import MARK, beginnings, fenced
 from localscore.texts import sentences
 from localscore.verdicts import (
     Attribution,
@@ -251,10 +252,10 @@ def evidence(claim: str, contexts: tuple[str, ...]) -> Inquiry[Evidence]:
 
 @lru_cache(maxsize=1)
 def prompts_hash() -> str:
-    """Return the sha256 over all prompt files; it changes with every change of a wording."""
+    """Return the sha256 over all prompt files and the mark of fences; it changes with every change of a wording."""
     folder = files("localscore") / "prompts"
     named = sorted((item.name, item.read_text(encoding="utf-8")) for item in folder.iterdir())
-    return hashlib.sha256(json.dumps(named).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([MARK, named]).encode()).hexdigest()
 
 
 @lru_cache(maxsize=256)
@@ -264,8 +265,15 @@ def _listed(contexts: tuple[str, ...]) -> str:
     numbered = enumerate(numbered_sentences(contexts), 1)
     for text, (_, group) in enumerate(groupby(numbered, key=lambda pair: pair[1].context), 1):
         lines.append(f"Text {text}:")
-        lines += [f"[{number}] {sentence.text}" for number, sentence in group]
+        lines += [
+            f"[{number}] {fenced(sentence.text, _beginnings(), first=False)}" for number, sentence in group
+        ]
     return "\n".join(lines)
+
+
+@lru_cache(maxsize=1)
+def _beginnings() -> frozenset[str]:
+    return beginnings(["Text 1:", *map(template_of, prompt_names())])
 
 
 @lru_cache(maxsize=1)
@@ -300,9 +308,11 @@ def _inquiry(
     **texts: str,
 ) -> Inquiry[V]:
     own = prompts or {}
+    known = _beginnings() | beginnings(own.values())
+    safe = {name: text if name == "contexts" else fenced(text, known) for name, text in texts.items()}
     template = "".join(f"{own[name].strip()}\n" if name in own else template_of(name) for name in parts)
     chunks = re.split(r"^~~~\n", template.removesuffix("\n"), flags=re.MULTILINE)
-    filled = [(text, places) for text, places in (_filled(chunk, texts) for chunk in chunks) if text]
+    filled = [(text, places) for text, places in (_filled(chunk, safe) for chunk in chunks) if text]
     compared = [
         Span(number, *places[_COMPARED[parts[-1]]])
         for number, (_, places) in ((-1, filled[-1]), (-2, filled[-2]))

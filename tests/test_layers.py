@@ -13,7 +13,7 @@ import localscore
 
 PACKAGE = Path(localscore.__file__).parent
 LAYERS = [
-    {"errors", "lines", "texts", "words"},
+    {"errors", "fencing", "lines", "texts", "words"},
     {"offline", "lock", "extras", "tools", "messages", "templates"},
     {"display"},
     {"columns"},
