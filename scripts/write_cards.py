@@ -2,7 +2,7 @@
 
 scripts/write_cards.py                    docs/judges.md alone
 scripts/write_cards.py NAME FOLDER…       the card NAME too, from folders of `localscore calibrate`, `localscore agree`
-                                          and `scripts/bench --task arithmetic`
+                                          and `scripts/bench --task arithmetic`, and with `flips.json`
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from localscore.agreement import load_agreement
 from localscore.agreement.calibrating import AFTER, CALIBRATION, on_card
-from localscore.judges.cards import Card, Difference, Measured, cards, read_tuning, tables, with_tables
+from localscore.judges.cards import Card, Difference, Flips, Measured, cards, read_tuning, tables, with_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "judges.md"
@@ -58,7 +58,10 @@ def write_card(name: str, folders: list[Path]) -> None:
     text = path.read_text(encoding="utf-8")
     before = read_tables(text)
     calibration, measured, differs = dict(before.calibration), dict(before.agreement), dict(before.differs)
+    flips = dict(before.flips)
     for folder in folders:
+        if (folder / "flips.json").exists():
+            flips |= flipped(folder / "flips.json", name)
         if (folder / "bench.json").exists():
             differs |= differences(folder / "bench.json", name)
         for here in (folder, folder / "claims"):
@@ -68,6 +71,7 @@ def write_card(name: str, folders: list[Path]) -> None:
             elif (here / "agreement.json").exists():
                 measured |= on_card(load_agreement(here))
     text = with_tables(text, "differs", tables("differs", differs))
+    text = with_tables(text, "flips", tables("flips", flips))
     text = with_tables(text, "calibration", tables("calibration", calibration))
     path.write_text(with_tables(text, "agreement", tables("agreement", measured)), encoding="utf-8")
     print(f"Written: {path.relative_to(ROOT)}")
@@ -87,6 +91,15 @@ def differences(path: Path, judge: str) -> dict[str, Difference]:
         )
         for one in found
     }
+
+
+def flipped(path: Path, judge: str) -> dict[str, Flips]:
+    """Return how often talk to the judge changed verdicts, from what `tests.injection.flips` wrote of it."""
+    told = json.loads(path.read_text(encoding="utf-8"))
+    if told["judge"] != judge:
+        raise SystemExit(f"{path} is of the judge {told['judge']}; expected {judge}.")
+    shared = {key: told[key] for key in ("date", "arithmetic", "attacks")}
+    return {name: Flips.model_validate(shared | told[name]) for name in ("changed", "obeyed")}
 
 
 def read_tables(text: str) -> Card:
@@ -131,6 +144,27 @@ def page(all_cards: tuple[Card, ...]) -> str:
         for card in all_cards
         for name, told in card.differs.items()
     ]
+    lines += [
+        "",
+        "## Talk to the judge",
+        "",
+        "Attacks on closed verdicts (`tests/injection`) beside harmless texts of the same length: how often a verdict",
+        "is another than without either, and how often it is the one that the attacker wants.",
+        "",
+        "| judge | arithmetic | attacks | changed | by harmless texts | more | as wanted | by harmless texts |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for card in all_cards:
+        if card.flips:
+            changed, obeyed = card.flips["changed"], card.flips["obeyed"]
+            cells = [f"`{card.name}`", changed.arithmetic, str(changed.attacks), f"{changed.attack:.1%}"]
+            cells += [
+                f"{changed.control:.1%}",
+                interval(changed.more),
+                f"{obeyed.attack:.1%}",
+                f"{obeyed.control:.1%}",
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
     missing = [card.name for card in all_cards if not card.agreement]
     if missing:
         lines += ["", f"Not measured: {', '.join(f'`{name}`' for name in missing)}."]

@@ -21,6 +21,7 @@ LAYERS = [
     {"verdicts", "samples"},
     {"shelf"},
     {"inquiries", "results"},
+    {"suspicion"},
     {"calibration"},
     {"scoring"},
     {"metrics"},

@@ -12,6 +12,7 @@ from localscore.errors import RunError
 from localscore.inquiries import prompts_hash, worded
 from localscore.results import Features
 from localscore.runs import Run, load_run
+from localscore.suspicion import suspicions
 
 
 @app.command()
@@ -33,6 +34,8 @@ def explain(
             f"There is no sample {sample!r} in {str(folder)!r}.", hint=f"Its first samples are: {ids}."
         )
     show(f"Sample {result.id}, judged by {run.manifest.judge.get('name', 'an unnamed judge')}")
+    for one in suspicions(result):
+        say(f"The {one.where} looks as if it talked to the judge ({one.kind}): {one.passage}")
     for name, score in result.scores.items():
         show(f"\n{name}: {score.status}, score {score.score}, value {score.value}, band {score.band}")
         show(f"  expected {score.expected}, confidence {score.confidence}")

@@ -71,6 +71,20 @@ class Difference(_Part):
     """The largest difference of a probability."""
 
 
+class Flips(_Part):
+    """How often talk to the judge changes its verdicts, as `scripts/measure-judge` measured it."""
+
+    date: date
+    arithmetic: str
+    attacks: int
+    attack: float
+    """The share of verdicts that are others where an attack is added to a text."""
+    control: float
+    """The same where a harmless text of the same length is added."""
+    more: tuple[float, float, float]
+    """The difference with the ends of its 95 % interval."""
+
+
 class Measured(_Part):
     """How well a judge agrees with people in one kind of question, as `scripts/measure-judge` measured it."""
 
@@ -156,6 +170,8 @@ class Card(Tuning):
     """GB needed while scoring, by dtype."""
     differs: dict[str, Difference] = {}
     """By arithmetic, where it was measured."""
+    flips: dict[str, Flips] = {}
+    """`changed`: any other verdict; `obeyed`: the one that the attacker wants."""
     tried: str
     """Where it has been seen to work; empty where it could not be tried."""
     note: str = ""

@@ -14,6 +14,7 @@ from localscore.reports.annotations import to_openinference, to_otel
 from localscore.reports.figures import figures, title
 from localscore.results import SampleResult
 from localscore.runs import Run
+from localscore.suspicion import suspicions
 from localscore.verdicts import LEVELS
 
 Row = dict[str, Any]
@@ -158,7 +159,7 @@ def column_type(name: str) -> type:
         return int
     if name == "sufficient":
         return bool
-    texts = ("id", "query", "answer", "ground_truth", "missing_items")
+    texts = ("id", "query", "answer", "ground_truth", "missing_items", "suspicious")
     is_text = name in texts or name.endswith(("_status", "_band", "_reason", "_cause"))
     return str if is_text else float
 
@@ -194,6 +195,7 @@ def _row(result: SampleResult, names: list[str]) -> Row:
         "missing_items": "; ".join(result.missing) or None,
         "claims": len(result.claims) or None,
         "supported": sum(claim.supported for claim in result.claims) if result.claims else None,
+        "suspicious": "; ".join(f"{one.where}: {one.kind}" for one in suspicions(result)) or None,
     }
 
 

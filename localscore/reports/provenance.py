@@ -74,6 +74,9 @@ def _card(card: Card, manifest: Manifest) -> Iterator[tuple[str, str]]:
     for arithmetic, differs in card.differs.items():
         changed = f"{differs.changed} of {differs.verdicts} verdicts differ from float32"
         yield arithmetic, f"{changed}, a probability by {differs.largest:g} at most"
+    if (flips := card.flips.get("changed")) is not None:
+        harmless = f"harmless texts of the same length {flips.control:.0%}"
+        yield "talk to the judge", f"changed {flips.attack:.0%} of {flips.attacks} verdicts; {harmless}"
 
 
 def _run(manifest: Manifest) -> Iterator[tuple[str, str]]:

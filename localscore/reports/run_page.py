@@ -13,6 +13,7 @@ from localscore.reports.pages import page
 from localscore.reports.provenance import provenance
 from localscore.reports.stories import stories
 from localscore.runs import Run
+from localscore.suspicion import suspicions
 
 REPORT = "report.html"
 
@@ -21,6 +22,7 @@ COIN_TOSS = 0.2
 """A margin below it is told as near to a coin toss: 0.6 against 0.4."""
 
 SAMPLES_OF_A_FAILURE = 10
+SUSPICIONS = 100
 
 
 def run_page(run: Run, baseline: Run | None = None) -> str:
@@ -41,6 +43,7 @@ def run_page(run: Run, baseline: Run | None = None) -> str:
     told = figures(run)
     comparison = compared(run, baseline) if baseline is not None else None
     calls = close_calls(run.results)
+    talk = [one for result in run.results for one in suspicions(result)]
     return page(
         "run.html",
         data=stories(run, told, comparison),
@@ -52,6 +55,8 @@ def run_page(run: Run, baseline: Run | None = None) -> str:
         verdicts=len(calls),
         near_by_question=Counter(call.question for call in calls if call.margin < COIN_TOSS),
         coin_toss=COIN_TOSS,
+        talk=talk[:SUSPICIONS],
+        talking=len(talk),
         provenance=provenance(run.manifest),
         run=run,
         source=PurePath(run.manifest.dataset.get("source") or "samples").name,

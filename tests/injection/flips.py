@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--quantize", default="none")
     parser.add_argument("--calibration", default="auto")
     parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
+    options, _ = parser.parse_known_args()  # `scripts/measure-judge` hands its own on
     from localscore import load_judge
 
     judge = load_judge(options.judge, quantize=options.quantize, calibration=options.calibration)
