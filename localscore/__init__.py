@@ -48,7 +48,14 @@ if TYPE_CHECKING:
         score,
     )
     from localscore.errors import LocalscoreError
-    from localscore.metrics import METRICS, ContextRecall, ContextRelevance, Metric
+    from localscore.metrics import (
+        METRICS,
+        ContextPrecision,
+        ContextRecall,
+        ContextRelevance,
+        Faithfulness,
+        Metric,
+    )
     from localscore.reports.exports import to_arrow, to_pandas
     from localscore.reports.tracking import log_to_mlflow
     from localscore.results import SampleResult, ScoreResult
@@ -69,7 +76,7 @@ _MODULES = {
         "score",
     ),
     "errors": ("LocalscoreError",),
-    "metrics": ("METRICS", "ContextRecall", "ContextRelevance", "Metric"),
+    "metrics": ("METRICS", "ContextPrecision", "ContextRecall", "ContextRelevance", "Faithfulness", "Metric"),
     "reports.exports": ("to_arrow", "to_pandas"),
     "reports.tracking": ("log_to_mlflow",),
     "results": ("SampleResult", "ScoreResult"),
@@ -80,10 +87,12 @@ _MODULES = {
 
 __all__ = [
     "METRICS",
+    "ContextPrecision",
     "ContextRecall",
     "ContextRecallOptions",
     "ContextRelevance",
     "ContextRelevanceOptions",
+    "Faithfulness",
     "LocalscoreError",
     "Metric",
     "Penalties",

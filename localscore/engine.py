@@ -27,7 +27,7 @@ from localscore.judges import Judge
 from localscore.metrics import Metric, Plan
 from localscore.metrics.base import answered
 from localscore.metrics.parts import TOO_LONG
-from localscore.results import Judgment, KeptJudgment, Refusal, SampleResult, ScoreResult
+from localscore.results import Findings, Judgment, KeptJudgment, Refusal, SampleResult, ScoreResult
 from localscore.samples import Sample
 
 log = logging.getLogger("localscore")
@@ -112,10 +112,7 @@ class _InFlight:
         return SampleResult(
             id=self.sample.id,
             scores=scores,
-            contexts=next((f.contexts for f in found if f.contexts), ()),
-            sufficiency=next((f.sufficiency for f in found if f.sufficiency), None),
-            missing=next((f.missing for f in found if f.missing), ()),
-            claims=next((f.claims for f in found if f.claims), ()),
+            **{name: given for f in found for name in Findings.model_fields if (given := getattr(f, name))},
             sample=self.sample,
             judgments=tuple(judgments.values()),
             refused=tuple(refused.values()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from localscore.metrics import METRICS
-from localscore.results import ClaimVerdict, ContextVerdict, Findings, SampleResult
+from localscore.results import ClaimVerdict, ContextVerdict, Findings, RankedContext, SampleResult
 from localscore.texts import shorten
 
 Kind = Callable[[SampleResult, SampleResult], Iterator[str]]
@@ -74,14 +74,40 @@ def _only(items: Sequence[str], others: Sequence[str]) -> Iterator[str]:
 
 
 def _claims(before: SampleResult, after: SampleResult) -> Iterator[str]:
-    one = {claim.text: claim for claim in before.claims}
-    other = {claim.text: claim for claim in after.claims}
+    yield from _of_claims(before.claims, after.claims)
+
+
+def _answer_claims(before: SampleResult, after: SampleResult) -> Iterator[str]:
+    yield from _of_claims(before.answer_claims, after.answer_claims)
+
+
+def _of_claims(before: Sequence[ClaimVerdict], after: Sequence[ClaimVerdict]) -> Iterator[str]:
+    one = {claim.text: claim for claim in before}
+    other = {claim.text: claim for claim in after}
     for text, claim in one.items():
         if text in other and other[text].supported != claim.supported:
             yield f"{_quoted(claim)}: {_supported(claim)} → {_supported(other[text])}"
     for word, these, those in (("gone", one, other), ("new", other, one)):
         told = [f"{_quoted(c)} ({_supported(c)})" for text, c in these.items() if text not in those]
         yield from _in_one(word, told)
+
+
+def _ranked(before: SampleResult, after: SampleResult) -> Iterator[str]:
+    one, other = (dict(zip(r.sample.contexts, r.ranked, strict=False)) for r in (before, after))
+    for text, context in one.items():
+        now = other.get(text)
+        place = f"context {context.index + 1}"
+        if now is not None and now.index != context.index:
+            place += f", now {now.index + 1}"
+        if now is not None and (now.relevant != context.relevant or now.index != context.index):
+            yield f"{place}: {_matters(context)} → {_matters(now)}"
+    for word, these, those in (("gone", one, other), ("new", other, one)):
+        told = [f"context {c.index + 1} ({_matters(c)})" for text, c in these.items() if text not in those]
+        yield from _in_one(word, told)
+
+
+def _matters(context: RankedContext) -> str:
+    return "relevant" if context.relevant else "not relevant"
 
 
 def _quoted(claim: ClaimVerdict) -> str:
@@ -97,4 +123,6 @@ _KINDS: dict[str, Kind] = {
     "sufficiency": _sufficiency,
     "missing": _missing,
     "claims": _claims,
+    "answer_claims": _answer_claims,
+    "ranked": _ranked,
 }

@@ -103,13 +103,22 @@ class ContextVerdict(_Frozen):
 
 
 class ClaimVerdict(_Frozen):
-    """What was found of one claim of the ground truth."""
+    """What was found of one claim of the ground truth, or of the answer."""
 
     text: str
     supported: bool
     probability: float | None = None
     """The probability of the verdict given, whichever it is."""
     evidence: Quote | None = None
+
+
+class RankedContext(_Frozen):
+    """Whether a context is of use for the ground truth, or else the answer; `index` counts from 0."""
+
+    index: int
+    relevant: bool
+    probability: float | None = None
+    """The probability of the verdict given; none where no judge was needed."""
 
 
 class SufficiencyVerdict(_Frozen):
@@ -126,6 +135,9 @@ class Findings(_Frozen):
     sufficiency: SufficiencyVerdict | None = None
     missing: tuple[str, ...] = ()
     claims: tuple[ClaimVerdict, ...] = ()
+    """Of the ground truth."""
+    answer_claims: tuple[ClaimVerdict, ...] = ()
+    ranked: tuple[RankedContext, ...] = ()
 
 
 class Cause(_Frozen):
@@ -203,6 +215,8 @@ class ScoredSample(_Frozen):
     sufficiency: SufficiencyVerdict | None = None
     missing: tuple[str, ...] = ()
     claims: tuple[ClaimVerdict, ...] = ()
+    answer_claims: tuple[ClaimVerdict, ...] = ()
+    ranked: tuple[RankedContext, ...] = ()
     sample: Sample
 
     def findings(self, names: Iterable[str]) -> Findings:

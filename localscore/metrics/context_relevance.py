@@ -9,12 +9,12 @@ from localscore import inquiries
 from localscore.errors import VerdictCountMismatch
 from localscore.inquiries import Inquiry, together
 from localscore.metrics.base import Answered, Metric, Plan
-from localscore.metrics.parts import ask_parts, halved_group, texts_of, whole_group
+from localscore.metrics.parts import ask_parts, halved_group, halved_pair, texts_of, whole_group
 from localscore.results import ContextVerdict, Findings, ScoreResult, SufficiencyVerdict
 from localscore.samples import Sample
 from localscore.scoring import Penalties, context_relevance
 from localscore.scoring.relevance import WEIGHTS
-from localscore.texts import halves, meaningful
+from localscore.texts import meaningful
 from localscore.verdicts import LEVELS, Relevance, Sufficiency, Usage
 
 
@@ -98,21 +98,13 @@ class ContextRelevance(Metric):
             return together(level, inquiries.usage(query, context, said)) if said.strip() else together(level)
 
         told = [i for i, context in enumerate(contexts) if context.strip()]
-        found = yield from ask_parts([(contexts[i], answer) for i in told], questions, _halved)
+        found = yield from ask_parts([(contexts[i], answer) for i in told], questions, halved_pair)
         levels, used, pieces = [_IRRELEVANT] * len(contexts), [_UNUSED] * len(contexts), [1] * len(contexts)
         for i, parts in zip(told, found, strict=True):
             levels[i] = max((part.answers[0] for part in parts), key=_relevant)
             used[i] = max((part.answers[1] for part in parts if part.answers[1:]), key=_yes, default=_UNUSED)
             pieces[i] = len({part.part[0] for part in parts})
         return levels, used, pieces
-
-
-def _halved(pair: tuple[str, str]) -> tuple[tuple[str, str], ...]:
-    """Halve the longer one of a context and an answer."""
-    context, answer = pair
-    if len(answer) > len(context) and (parts := halves(answer)):
-        return tuple((context, part) for part in parts)
-    return tuple((part, answer) for part in halves(context))
 
 
 def _relevant(answer: Answered[Relevance]) -> tuple[float, float]:

@@ -110,3 +110,11 @@ def halved_group(group: Group) -> tuple[Group, ...]:
 def texts_of(group: Group) -> tuple[str, ...]:
     """Return the texts of a group."""
     return tuple(piece.text for piece in group)
+
+
+def halved_pair(pair: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+    """Halve the longer one of a context and an answer."""
+    context, answer = pair
+    if len(answer) > len(context) and (parts := halves(answer)):
+        return tuple((context, part) for part in parts)
+    return tuple((part, answer) for part in halves(context))

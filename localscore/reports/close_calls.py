@@ -55,7 +55,11 @@ def calls_of(result: SampleResult) -> Iterator[CloseCall]:
         given = "sufficient", "not sufficient"
         p = result.sufficiency.probability
         yield _call(result.id, "sufficiency", "all contexts", _two(given, result.sufficiency.sufficient, p))
-    for claim in result.claims:
+    for ranked in result.ranked:
+        if ranked.probability is not None:
+            told = _two(("relevant", "not relevant"), ranked.relevant, ranked.probability)
+            yield _call(result.id, "rank", f"context {ranked.index + 1}", told)
+    for claim in (*result.claims, *result.answer_claims):
         if claim.probability is not None:
             told = _two(("supported", "not supported"), claim.supported, claim.probability)
             yield _call(result.id, "attribution", claim.text, told)

@@ -7,7 +7,7 @@
 """
 
 from localscore.scoring.numbers import round_half_up
-from localscore.scoring.precision import context_precision
+from localscore.scoring.precision import context_precision, nothing_to_compare
 from localscore.scoring.relevance import Penalties, context_relevance
 from localscore.scoring.support import context_recall, faithfulness, no_ground_truth, nothing_retrieved
 
@@ -19,5 +19,6 @@ __all__ = [
     "faithfulness",
     "no_ground_truth",
     "nothing_retrieved",
+    "nothing_to_compare",
     "round_half_up",
 ]

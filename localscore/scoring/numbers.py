@@ -8,7 +8,7 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
 from functools import lru_cache
 
-from localscore.errors import OptionError
+from localscore.errors import OptionError, SchemaViolation, VerdictCountMismatch
 
 Bands = Sequence[tuple[float, str]]
 """Lower bounds on a scale of 1, highest first, each with the word for scores from there on."""
@@ -55,6 +55,23 @@ def checked(name: str, number: float) -> float:
     if wrong:
         raise OptionError(f"{name} is {number!r}; expected a finite number of 0 or more.")
     return checked_number
+
+
+def check_flags(name: str, flags: Sequence[bool], **others: Sequence[object] | None) -> None:
+    """Check that flags are no texts, and that there is one of everything else per flag.
+
+    Raises:
+        SchemaViolation: a text in place of true or false.
+        VerdictCountMismatch: more or fewer of something else.
+    """
+    for flag in flags:
+        if isinstance(flag, str):
+            raise SchemaViolation(f"{name} holds the text {flag!r}; expected true or false.")
+    for other, given in others.items():
+        if given is not None and len(given) != len(flags):
+            raise VerdictCountMismatch(
+                f"Got {len(given)} {other} for {len(flags)} {name}; expected one each."
+            )
 
 
 _EXACT = Context(prec=4000, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact])

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from localscore.errors import SchemaViolation, VerdictCountMismatch
 from localscore.results import Quote, ScoreResult, Status
-from localscore.scoring.numbers import Bands, band, checked, exact_mean, mean, plain, scaled, shown
+from localscore.scoring.numbers import (
+    Bands,
+    band,
+    check_flags,
+    checked,
+    exact_mean,
+    mean,
+    plain,
+    scaled,
+    shown,
+)
 from localscore.texts import shorten
 
 RECALL_BANDS: Bands = ((0.9, "excellent"), (0.7, "good"), (0.4, "fair"), (1e-9, "poor"), (0.0, "none"))
@@ -42,7 +51,7 @@ def context_recall(
     'no_claims'
     """
     scale = checked("scale", scale)
-    _check(supported, claims=claims, evidence=evidence, probabilities=probabilities)
+    check_flags("supported", supported, claims=claims, evidence=evidence, probabilities=probabilities)
     if not supported:
         return _nothing("no_claims", "No claims were found in the ground truth; by rule the score is 0.")
     return _share(supported, scale, claims, evidence, probabilities)
@@ -64,7 +73,7 @@ def faithfulness(
     (0.5, None)
     """
     scale = checked("scale", scale)
-    _check(supported, claims=claims, evidence=evidence, probabilities=probabilities)
+    check_flags("supported", supported, claims=claims, evidence=evidence, probabilities=probabilities)
     if not supported:
         reason = "No claims were found in the answer, so there is nothing to score."
         return ScoreResult(score=None, value=None, status="not_scorable", reason=reason)
@@ -83,17 +92,6 @@ def nothing_retrieved() -> ScoreResult:
 
 def _nothing(status: Status, reason: str) -> ScoreResult:
     return ScoreResult(score=0.0, value=0.0, status=status, reason=reason)
-
-
-def _check(supported: Sequence[bool], **others: Sequence[object] | None) -> None:
-    for yes in supported:
-        if isinstance(yes, str):
-            raise SchemaViolation(f"supported holds the text {yes!r}; expected true or false.")
-    for name, given in others.items():
-        if given is not None and len(given) != len(supported):
-            raise VerdictCountMismatch(
-                f"Got {len(given)} {name} for {len(supported)} attributions; expected one each."
-            )
 
 
 def _share(

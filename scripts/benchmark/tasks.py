@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from localscore import datasets
 from localscore.metrics import ContextRecall, ContextRelevance, Metric
+from localscore.metrics.attribution import attributed
 from localscore.metrics.base import Plan
-from localscore.metrics.context_recall import _attributed
 from localscore.results import ScoreResult
 from localscore.samples import Sample
 from localscore.scoring import context_recall, context_relevance
@@ -37,7 +37,7 @@ class GivenClaims(Metric):
 
     def plan(self, sample: Sample) -> Plan[ScoreResult]:
         """Ask for the attribution of each claim, and its evidence."""
-        attributions, _ = yield from _attributed(claims(sample), sample.contexts)
+        attributions, _ = yield from attributed(claims(sample), sample.contexts)
         return context_recall([x.verdict.supported for x in attributions], claims=claims(sample))
 
 
