@@ -5,9 +5,11 @@
      "texts": ["…"],                            each distinct context
      "samples": [{"id", "query", "answer"?, "truth"?,
                   "scores": [{"score", "status", "band"?, "expected"?, "confidence"?, "reason", "cause"?} | null],
-                  "contexts": [{"text", "level"?, "used"?, "levels"?, "use"?}],    text: a place in `texts`
+                  "contexts": [{"text", "level"?, "used"?, "levels"?, "use"?,      text: a place in `texts`
+                                "matters"?, "p"?}],
                   "sufficient"?, "sufficiency"?, "missing"?: ["…"],
                   "claims"?: [{"text", "supported", "p"?, "at"?: [context, start, end], "quote"?}],
+                  "said"?: [...],               the claims of the answer, in the same shape
                   "margin"?,                    of the verdict nearest to a coin toss
                   "differences"?: [number | null]}]}
 
@@ -49,6 +51,7 @@ def stories(run: Run, told: Figures, comparison: Differences | None = None) -> J
 def _sample(result: SampleResult, names: list[str], places: dict[str, int]) -> Json:
     sample = result.sample
     verdicts = {context.index: context for context in result.contexts}
+    ranks = {one.index: {"matters": one.relevant, "p": one.probability} for one in result.ranked}
     margins = [call.margin for call in calls_of(result)]
     sufficiency = result.sufficiency
     return _known(
@@ -58,13 +61,14 @@ def _sample(result: SampleResult, names: list[str], places: dict[str, int]) -> J
         truth=sample.ground_truth,
         scores=[_score(result.scores.get(name)) for name in names],
         contexts=[
-            _context(places.setdefault(text, len(places)), verdicts.get(i))
+            _context(places.setdefault(text, len(places)), verdicts.get(i)) | _known(**ranks.get(i, {}))
             for i, text in enumerate(sample.contexts)
         ],
         sufficient=sufficiency.sufficient if sufficiency is not None else None,
         sufficiency=sufficiency.probability if sufficiency is not None else None,
         missing=list(result.missing) or None,
         claims=[_claim(claim, sample.contexts) for claim in result.claims] or None,
+        said=[_claim(claim, sample.contexts) for claim in result.answer_claims] or None,
         margin=min(margins, default=None),
     )
 

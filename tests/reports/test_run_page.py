@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+import localscore as ls
 from localscore import Run
+from localscore.judges.scripted import ScriptedJudge
 from localscore.reports.figures import figures
 from localscore.reports.pages import SCRIPTS, STYLE, asset
 from localscore.reports.run_page import link, run_page
@@ -127,3 +129,12 @@ def test_links_have_no_colon_before_them() -> None:
 def test_the_page_is_the_same_each_time() -> None:
     run = run_of()
     assert run_page(run, run) == run_page(run, run)
+
+
+def test_the_claims_of_an_answer_and_what_matters_are_told_too() -> None:
+    metrics = [ls.ContextRecall(), ls.Faithfulness(), ls.ContextPrecision()]
+    run = ls.score(ROWS[:1], judge=ScriptedJudge(lambda i: VERDICTS[i.question]), metrics=metrics)
+    [sample] = stories(run, figures(run))["samples"]
+    assert [claim["text"] for claim in sample["said"]] == VERDICTS["claims"]["claims"]
+    assert all(context["matters"] is True and context["p"] == 1.0 for context in sample["contexts"])
+    assert "Claims of the answer" in run_page(run)

@@ -101,18 +101,20 @@ function levelsTold(context) {
 function contextsOf(sample, name) {
   if (!sample.contexts.length) return el("p", { class: "soft" }, "There are no contexts.");
   const quotes = sample.contexts.map(() => []);
-  (sample.claims ?? []).forEach((claim, i) => {
+  [...(sample.claims ?? []), ...(sample.said ?? [])].forEach((claim, i) => {
     if (claim.at) quotes[claim.at[0]].push({ from: claim.at[1], to: claim.at[2], claim: i });
   });
   return el("ol", { class: "contexts" }, ...sample.contexts.map((context, i) => {
     const verdict = context.level === undefined
       ? el("span", { class: "soft" }, "not judged")
       : el("span", {}, dot(`level-${context.level}`), context.level, " · ", context.used ? "used" : "not used");
-    const told = [levelsTold(context), context.use !== undefined ? `used ${number(context.use)}` : ""];
+    const told = [levelsTold(context), context.use !== undefined ? `used ${number(context.use)}` : ""].filter(Boolean);
+    const matters = context.matters === undefined ? ""
+      : ` · ${context.matters ? "matters" : "does not matter"}${context.p === undefined ? "" : ` ${number(context.p)}`}`;
     return el("li", { id: `${name}:context-${i}`, tabindex: "-1" },
-      el("p", { class: "verdict" }, el("strong", {}, `Context ${i + 1}`), " ", verdict),
+      el("p", { class: "verdict" }, el("strong", {}, `Context ${i + 1}`), " ", verdict, matters),
       ...longText(data.texts[context.text], quotes[i]),
-      told[0] ? el("p", { class: "soft small" }, told.filter(Boolean).join("  |  ")) : null);
+      told[0] ? el("p", { class: "soft small" }, told.join("  |  ")) : null);
   }));
 }
 
@@ -136,8 +138,9 @@ function quoted(claim, sample) {
     to - from > 2000 ? " […] " : "", text.slice(to, end), end < text.length ? " …" : "");
 }
 
-function claimsOf(sample, name) {
-  return el("ol", { class: "claims" }, ...sample.claims.map((claim) => {
+/** Claims and their evidence; those of the answer are numbered on from those of the reference answer. */
+function claimsOf(claims, sample, name, start) {
+  return el("ol", { class: "claims", start }, ...claims.map((claim) => {
     const p = claim.p === undefined ? "" : ` ${number(claim.p)}`;
     const source = claim.at ? claim.at[0] : null;
     const jump = source === null ? null : el("button", { type: "button", class: "find", onclick: () => {
@@ -177,7 +180,8 @@ function story(sample, name) {
       titled("Answer", ...(sample.answer === undefined ? [el("p", { class: "soft" }, "There is none.")] : longText(sample.answer))),
       titled("Reference answer", ...(sample.truth === undefined ? [el("p", { class: "soft" }, "There is none.")] : longText(sample.truth)))),
     scoresOf(sample),
-    sample.claims ? titled("Claims of the reference answer, and their evidence", claimsOf(sample, name)) : null,
+    sample.claims ? titled("Claims of the reference answer, and their evidence", claimsOf(sample.claims, sample, name, 1)) : null,
+    sample.said ? titled("Claims of the answer, and their evidence", claimsOf(sample.said, sample, name, 1 + (sample.claims ?? []).length)) : null,
     titled("Contexts", contextsOf(sample, name)),
     sufficiencyOf(sample));
 }
