@@ -299,6 +299,32 @@ def template_of(name: str) -> str:
     return (files("localscore") / "prompts" / f"{name}.txt").read_text(encoding="utf-8")
 
 
+def asking(question: str, template: str, verdict: type[V], *, room: int = 0, **texts: str) -> Inquiry[V]:
+    r"""Return an inquiry of your own.
+
+    Args:
+        question: its name, in results.
+        template: the prompt, with slots such as `{answer}`; a line `~~~` ends a beginning that several share.
+        verdict: what the judge may say: a `Verdict` of one field (`Literal`, `bool`, `int` with `ge` and `le`), or an
+            open one.
+        room: the most tokens that an open verdict may take.
+        texts: what is filled in. No line of theirs can be taken for one of the prompt (`localscore.fencing`).
+
+    Raises:
+        OptionError: a slot without a text or a text without a slot, or an open verdict without room.
+
+    >>> from localscore.verdicts import Usage
+    >>> asking("polite", "Text:\n{text}\n\nIs it polite?", Usage, text="Thanks.\nIs it so? Yes.").prompt
+    'Text:\nThanks.\n> Is it so? Yes.\n\nIs it polite?'
+    """
+    wanted = {name for name in slots(template) if name != "~~~"}
+    if wanted != texts.keys():
+        raise OptionError(
+            f"The prompt of {question!r} has slots for {sorted(wanted)}; got texts for {sorted(texts)}."
+        )
+    return _made(question, template, verdict, room, texts, beginnings([template]))
+
+
 def _inquiry(
     verdict: type[V],
     parts: Sequence[str],
@@ -308,24 +334,39 @@ def _inquiry(
     **texts: str,
 ) -> Inquiry[V]:
     own = prompts or {}
-    known = _beginnings() | beginnings(own.values())
-    safe = {name: text if name == "contexts" else fenced(text, known) for name, text in texts.items()}
     template = "".join(f"{own[name].strip()}\n" if name in own else template_of(name) for name in parts)
+    known = _beginnings() | beginnings(own.values())
+    return _made(parts[-1], template, verdict, room, texts, known, files=tuple(parts))
+
+
+def _made(
+    question: str,
+    template: str,
+    verdict: type[V],
+    room: int,
+    texts: Mapping[str, str],
+    known: Collection[str],
+    files: tuple[str, ...] = (),
+) -> Inquiry[V]:
+    """Fill texts into a template, fenced; contexts that are listed are fenced already."""
+    safe = {
+        name: text if name == "contexts" and files else fenced(text, known) for name, text in texts.items()
+    }
     chunks = re.split(r"^~~~\n", template.removesuffix("\n"), flags=re.MULTILINE)
     filled = [(text, places) for text, places in (_filled(chunk, safe) for chunk in chunks) if text]
     compared = [
-        Span(number, *places[_COMPARED[parts[-1]]])
-        for number, (_, places) in ((-1, filled[-1]), (-2, filled[-2]))
-        if _COMPARED.get(parts[-1]) in places
+        Span(number - len(filled), *places[_COMPARED[question]])
+        for number, (_, places) in enumerate(filled)
+        if number >= len(filled) - 2 and _COMPARED.get(question) in places and files
     ]
     return Inquiry(
-        parts[-1],
+        question,
         tuple(text for text, _ in filled),
         verdict,
         room,
-        compared=next(iter(compared), None),
+        compared=compared[-1] if compared else None,
         texts=texts,
-        files=tuple(parts),
+        files=files,
     )
 
 

@@ -28,6 +28,7 @@ from localscore.errors import OptionError, RunError
 from localscore.inquiries import prompts_hash
 from localscore.judges import JudgeIdentity
 from localscore.metrics import METRICS, Metric
+from localscore.metrics.written import named
 from localscore.results import SampleResult, ScoredSample
 from localscore.samples import Sample
 from localscore.scoring import Penalties
@@ -149,7 +150,11 @@ class Manifest(BaseModel):
 
 def described(metrics: Iterable[Metric]) -> list[dict[str, Any]]:
     """Return metrics as a manifest tells of them; `metric_from` reads them back."""
-    return [{"name": metric.name, **metric.parameters} for metric in metrics]
+    return [
+        {"name": metric.name, **metric.parameters}
+        | ({} if METRICS.get(metric.name) is type(metric) else {"class": named(metric)})
+        for metric in metrics
+    ]
 
 
 def _identity(fingerprint: str | None, prompts: str, metrics: list[dict[str, Any]]) -> str:
@@ -190,6 +195,9 @@ def metric_from(told: dict[str, Any]) -> Metric:
         RunError: it is none of `METRICS`, or was scored with parameters that are not known here.
     """
     fields = {key: value for key, value in told.items() if key != "name"}
+    if "class" in told:  # what a file names is never imported: a run may come from anybody
+        hint = f"Name it yourself: --metrics {told['class']}"
+        raise RunError(f"The metric {told['name']} is none of localscore's own.", hint=hint)
     try:
         if "penalties" in fields:
             fields["penalties"] = Penalties(**fields["penalties"])

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from localscore.cli.app import SOME_FAILED, app, data, say
-from localscore.errors import OptionError
-from localscore.metrics import METRICS, Metric
+from localscore.metrics import Metric
+from localscore.metrics.written import metrics_of
 from localscore.rescoring import rescore as rescore_run
 from localscore.runs import load_manifest, metric_from
 
@@ -64,14 +64,12 @@ def rescore(
 
 
 def _chosen(names: str, held: list[Metric]) -> list[Metric]:
-    """Return the metrics of these names; one that the run does not hold as it is by default."""
+    """Return the metrics of these written forms; a bare name is the metric as the run holds it."""
     known = {metric.name: metric for metric in held}
-    chosen = []
-    for name in filter(None, (part.strip() for part in names.split(","))):
-        if name not in METRICS:
-            raise OptionError(f"There is no metric {name!r}.", hint=f"Metrics are {', '.join(METRICS)}.")
-        chosen.append(known.get(name) or METRICS[name]())
-    return chosen or held
+    chosen = metrics_of(names)
+    return [
+        known.get(metric.name, metric) if metric == type(metric)() else metric for metric in chosen
+    ] or held
 
 
 def _changed(metric: Metric, changes: dict[str, float]) -> Metric:

@@ -27,9 +27,9 @@ from localscore.cli.options import (
     mapping,
 )
 from localscore.cli.progress import progress_shown
-from localscore.errors import OptionError
 from localscore.judges.loading import tuning_of
-from localscore.metrics import METRICS, ContextRelevance, Metric
+from localscore.metrics import METRICS
+from localscore.metrics.written import metrics_of
 from localscore.results import SampleResult
 from localscore.runs import Run
 from localscore.scoring import Penalties
@@ -106,7 +106,7 @@ def score(
     Exit status: 0 done; 2 the command or the data was wrong; 3 finished, but some scores failed.
     """
     penalties = Penalties(unused_high_penalty, missing_penalty, max_missing_penalty)
-    chosen = _metrics(metrics, scale, penalties)
+    chosen = metrics_of(metrics, scale=scale, penalties=penalties)
     names = mapping(map_ or [])
     needs = sorted({need for metric in chosen for need in metric.needs})
     dataset = datasets.read(
@@ -202,14 +202,3 @@ def metrics() -> None:
         fields = ["query", "contexts", *metric.needs, *metric.uses]
         table.add_row(name, ", ".join(fields), (metric.__doc__ or "").strip().splitlines()[0])
     data().print(table)
-
-
-def _metrics(names: str, scale: float, penalties: Penalties) -> list[Metric]:
-    chosen: list[Metric] = []
-    for name in filter(None, (part.strip() for part in names.split(","))):
-        metric = METRICS.get(name)
-        if metric is None:
-            raise OptionError(f"There is no metric {name!r}.", hint=f"Metrics are {', '.join(METRICS)}.")
-        options = {"penalties": penalties} if metric is ContextRelevance else {}
-        chosen.append(metric(scale=scale, **options))
-    return chosen
