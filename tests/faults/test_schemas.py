@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -57,10 +58,8 @@ def test_white_space_has_no_second_spelling(small_judge: HuggingFaceJudge, text:
 
 @pytest.mark.judge
 def test_sampling_that_the_folder_asks_for_is_not_done(small_judge: HuggingFaceJudge) -> None:
-    asked: list[Inquiry[Any]] = [
-        inquiries.claims("Ann ran in 1931. Bob swam."),
-        inquiries.relevance("Who ran?", "Ann ran."),
-    ]
+    claims = replace(inquiries.claims("Ann ran. Bob swam."), room=2000)
+    asked: list[Inquiry[Any]] = [claims, inquiries.relevance("Who?", "Ann.")]
     before = list(small_judge.decide(asked))
     configured = small_judge._model.generation_config
     kept = configured.do_sample, configured.temperature

@@ -83,7 +83,7 @@ def test_a_template_that_thinks_first_is_told_not_to(tokenizer: Any) -> None:
 
 def test_a_template_that_always_thinks_first_has_its_thinking_closed(tokenizer: Any) -> None:
     tokenizer.chat_template = "{{ messages[0]['content'] }}<|im_start|>assistant\n<think>\n"
-    assert chat_frame(tokenizer, "here").after == "<|im_start|>assistant\n<think>\n\n</think>\n\n"
+    assert chat_frame(tokenizer, "here").after == "<|im_start|>assistant\n<think>\n</think>\n\n"
 
 
 @pytest.mark.parametrize(

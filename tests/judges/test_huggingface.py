@@ -44,6 +44,11 @@ def closed_inquiries() -> list[Inquiry[Any]]:
     return found
 
 
+def roomy(text: str) -> Inquiry[Claims]:
+    """Ask for claims with room for a judge that repeats itself until the list is full."""
+    return replace(inquiries.claims(text), room=2000)
+
+
 def answered(judge: HuggingFaceJudge, asked: list[Inquiry[Any]]) -> list[Judgment]:
     answers = list(judge.decide(asked))
     judgments = [answer for answer in answers if isinstance(answer, Judgment)]
@@ -105,7 +110,7 @@ def test_every_legal_value_has_a_probability_and_they_make_one(small_judge: Hugg
 
 
 def test_verdicts_do_not_depend_on_what_was_asked_before(small_judge: HuggingFaceJudge) -> None:
-    asked = [*closed_inquiries(), inquiries.claims("Ann opened the bridge in 1931.")]
+    asked = [*closed_inquiries(), roomy("Ann opened the bridge in 1931.")]
     together = answered(small_judge, asked)
     backwards = answered(small_judge, asked[::-1])[::-1]
     alone = []
@@ -230,7 +235,7 @@ def test_open_verdicts_are_json_of_their_schema(small_judge: HuggingFaceJudge) -
         "-",
         "👩‍👧",
     ]
-    asked: list[Inquiry[Any]] = [inquiries.claims(text) for text in texts]
+    asked: list[Inquiry[Any]] = [roomy(text) for text in texts]
     for judgment in answered(small_judge, asked):
         assert Claims.model_validate(judgment.verdict)
         assert judgment.written_tokens > 0
