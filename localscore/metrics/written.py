@@ -12,6 +12,7 @@ import re
 import sys
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from inspect import isabstract
 from typing import Any
 
 from localscore.errors import OptionError
@@ -101,7 +102,8 @@ def metric_class(name: str) -> type[Metric]:
         found = getattr(import_module(module), attribute)
     except Exception as error:  # the module may raise anything
         raise OptionError(f"The metric {name} cannot be imported: {type(error).__name__}: {error}") from error
-    if not (isinstance(found, type) and issubclass(found, Metric) and is_dataclass(found)):
+    whole = isinstance(found, type) and issubclass(found, Metric) and not isabstract(found)
+    if not (whole and is_dataclass(found) and isinstance(getattr(found, "name", None), str)):
         raise OptionError(
             f"{name} is no metric.", hint="Expected a frozen dataclass that inherits localscore.Metric."
         )
@@ -110,7 +112,11 @@ def metric_class(name: str) -> type[Metric]:
 
 def _made(kind: type[Metric], options: dict[str, Any], defaults: dict[str, Any], text: str) -> Metric:
     """Make a metric from flat options; those of a part, such as penalties, are found by their names."""
-    metric = kind(**{key: value for key, value in defaults.items() if key in {f.name for f in fields(kind)}})
+    own = {field.name for field in fields(kind)}
+    try:
+        metric = kind(**{key: value for key, value in defaults.items() if key in own})
+    except TypeError as error:
+        raise OptionError(f"{text.strip()}: every option of a metric needs a default: {error}") from None
     values = {field.name: getattr(metric, field.name) for field in fields(kind)}
     for key, value in options.items():
         owner = next((n for n, part in values.items() if is_dataclass(part) and hasattr(part, key)), None)
