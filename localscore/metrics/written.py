@@ -102,12 +102,12 @@ def metric_class(name: str) -> type[Metric]:
         found = getattr(import_module(module), attribute)
     except Exception as error:  # the module may raise anything
         raise OptionError(f"The metric {name} cannot be imported: {type(error).__name__}: {error}") from error
-    whole = isinstance(found, type) and issubclass(found, Metric) and not isabstract(found)
-    if not (whole and is_dataclass(found) and isinstance(getattr(found, "name", None), str)):
-        raise OptionError(
-            f"{name} is no metric.", hint="Expected a frozen dataclass that inherits localscore.Metric."
-        )
-    return found
+    is_metric = isinstance(found, type) and issubclass(found, Metric) and not isabstract(found)
+    if not (is_metric and isinstance(getattr(found, "name", None), str)):
+        hint = "Expected a frozen dataclass that inherits localscore.Metric, with a name and a plan."
+        raise OptionError(f"{name} is no metric.", hint=hint)
+    kind: type[Metric] = found
+    return kind
 
 
 def _made(kind: type[Metric], options: dict[str, Any], defaults: dict[str, Any], text: str) -> Metric:
