@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         score,
     )
     from localscore.errors import LocalscoreError
+    from localscore.evals import EvalItem, Evals, run_evals
     from localscore.metrics import (
         METRICS,
         ContextPrecision,
@@ -76,6 +77,7 @@ _MODULES = {
         "score",
     ),
     "errors": ("LocalscoreError",),
+    "evals": ("EvalItem", "Evals", "run_evals"),
     "metrics": ("METRICS", "ContextPrecision", "ContextRecall", "ContextRelevance", "Faithfulness", "Metric"),
     "reports.exports": ("to_arrow", "to_pandas"),
     "reports.tracking": ("log_to_mlflow",),
@@ -92,6 +94,8 @@ __all__ = [
     "ContextRecallOptions",
     "ContextRelevance",
     "ContextRelevanceOptions",
+    "EvalItem",
+    "Evals",
     "Faithfulness",
     "LocalscoreError",
     "Metric",
@@ -107,6 +111,7 @@ __all__ = [
     "load_run",
     "log_to_mlflow",
     "rescore",
+    "run_evals",
     "score",
     "to_arrow",
     "to_pandas",

@@ -34,6 +34,7 @@ LAYERS = [
     {"agreement", "gate"},
     {"thresholds"},
     {"api", "reports", "doctor", "bundle"},
+    {"evals", "pytest_plugin"},
     {"cli", "__init__", "__main__"},
 ]
 STATISTICS = {"scipy", "sklearn"}
