@@ -41,10 +41,10 @@ def read(stream: BufferedReader, name: str) -> Rows:
     """
     csv.field_size_limit(LONGEST)
     texts = _Texts(stream)
-    first = next(texts, "")
-    records = csv.reader(_chained(first, texts), delimiter=max(",;\t", key=first.count), strict=True)
     number = 0
     try:
+        first = next(texts, "")
+        records = csv.reader(_chained(first, texts), delimiter=max(",;\t", key=first.count), strict=True)
         header = _header(next(records, []), name)
         while True:
             number = records.line_num + 1

@@ -40,6 +40,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "the same field twice": (LINE[:-1].encode() + b', "answer": "x"}', ":1: not JSON at column"),
     "two objects in a line": (LINE.encode() * 2, ":1: not JSON at column"),
     "single quotes": (str(GOOD).encode(), ":1: not JSON at column"),
+    "a table whose names are not UTF-8": (b"question,contexts\xf5\nWho?,[]\n", ":1: byte 18 is not UTF-8"),
     "a list": (b'["query"]', ":1: is list"),
     "NUL bytes": (b"\x00" * 100, ":1: not JSON at column"),
     "noise": (bytes(range(14, 256)), ":1: "),
