@@ -3,7 +3,7 @@
     api.py            score(), rescore(), load_judge(), load_run(), create_*_scorer()
     samples.py        query, contexts, answer, ground truth               ┐
     verdicts.py       what a judge may say; the class is the JSON schema  │ facts
-    inquiries.py      what it is asked; the wording is in prompts/        │
+    inquiries.py      what it is asked, in the words of prompts/; fenced  │
     results.py        scores with their reasons, a line of results.jsonl  ┘
     scoring/          the deterministic core: verdicts in, score out
     metrics/          what to ask, and which scoring function gets it
@@ -14,13 +14,16 @@
     tools.py          the columns of other tools; columns.py recognises them
     contexts.py       contexts in many shapes → texts; messages.py: those of agents
     datasets.py       rows → samples, which shelf.py keeps on the disk
-    runs.py           writes and reads run folders
+    runs.py           writes and reads run folders; manifests.py: what a run was; files.py: whole or not at all
     rescoring.py      verdicts of a run → its scores under other options
     summary.py        results → means and counts
     compare.py        two runs → what moved, and whether that is more than chance (comparable, movements, statistics)
     foreign.py        a run beside the scores of another tool
     gate.py           a run and thresholds → met or not; thresholds.py reads them
+    evals.py          run_evals(): calls a program on items and scores what it says
+    pytest_plugin.py  the fixture `localscore`
     reports/          tables and pages for people
+    suspicion.py      texts that look as if they talked to the judge
     display/          what a notebook shows of results; templates.py fills it in, and the pages
     offline.py        lets nothing leave this machine
     bundle/           all that a machine without a network needs, in one file

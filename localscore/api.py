@@ -14,11 +14,12 @@ from localscore.cache import cached
 from localscore.errors import OptionError, ScoreFailed
 from localscore.judges import Judge
 from localscore.judges.loading import load_judge
+from localscore.manifests import Manifest
 from localscore.messages import has_messages
 from localscore.metrics import ContextRecall, ContextRelevance, Metric, distinct
 from localscore.rescoring import rescore
 from localscore.results import SampleResult, ScoreResult
-from localscore.runs import Manifest, Run, load_run, recording
+from localscore.runs import Run, load_run, recording
 from localscore.samples import Sample
 from localscore.scoring import Penalties
 

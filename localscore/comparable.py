@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from localscore.manifests import Manifest
 from localscore.results import SampleResult
-from localscore.runs import Manifest
 
 NAMED = 5
 """Ids that a message names; of more it gives the number."""

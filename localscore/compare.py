@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict
 from localscore.comparable import differing
 from localscore.display import fragment
 from localscore.errors import RunError
+from localscore.manifests import Manifest
 from localscore.movements import movements
 from localscore.results import SampleResult
-from localscore.runs import Manifest, Run
+from localscore.runs import Run
 from localscore.scoring.numbers import exact, exact_mean
 
 

@@ -13,19 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from localscore.errors import OptionError, RunError, VerdictError
+from localscore.manifests import Manifest, metric_from
 from localscore.metrics import Metric, distinct
 from localscore.results import SampleResult, ScoreResult
-from localscore.runs import (
-    MANIFEST,
-    RESULTS,
-    Manifest,
-    Run,
-    metric_from,
-    read_folder,
-    read_line,
-    recording,
-    without_judgments,
-)
+from localscore.runs import MANIFEST, RESULTS, Run, read_folder, read_line, recording, without_judgments
 
 
 def rescore(

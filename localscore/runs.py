@@ -1,4 +1,4 @@
-"""Writes and reads a run folder: `run.json` (manifest), `results.jsonl` (a line a sample), `summary.json`.
+"""Writes and reads a run folder: `run.json` (`manifests.py`), `results.jsonl` (a line a sample), `summary.json`.
 
 Lines are written as samples are finished. The same command on the same folder carries on after the last whole
 line; a folder that holds another run is refused. Times and dates are in the manifest only, so that equal runs
@@ -7,159 +7,27 @@ have equal results.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import ValidationError
 
-from localscore.datasets import Dataset
 from localscore.display import fragment
-from localscore.errors import OptionError, RunError
-from localscore.inquiries import prompts_hash
-from localscore.judges import JudgeIdentity
-from localscore.metrics import METRICS, Metric
-from localscore.metrics.written import named
+from localscore.errors import RunError
+from localscore.files import alone, write_whole
+from localscore.manifests import Manifest, metric_from
+from localscore.metrics import Metric
 from localscore.results import SampleResult, ScoredSample
 from localscore.samples import Sample
-from localscore.scoring import Penalties
 from localscore.summary import MetricSummary, summarise
 
 MANIFEST, RESULTS, SUMMARY = "run.json", "results.jsonl", "summary.json"
 
 R = TypeVar("R")
-
-PACKAGES = (
-    "localscore",
-    "torch",
-    "transformers",
-    "outlines",
-    "llguidance",
-    "pydantic",
-    "sentencex",
-    "tokenizers",
-)
-
-
-class Manifest(BaseModel):
-    """What a run was: who judged what, how, and when."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    identity: str
-    """A hash of judge, prompts and metrics: runs of one identity can be carried on and compared."""
-    judge: dict[str, Any]
-    """Name, fingerprint, and what that was made of: files with their sha256, device, dtype, chat template.
-
-    `exact`: the same files and options give the same bytes, in any order and when carried on. `noise`: the distance
-    of two probabilities below which this arithmetic cannot tell two values apart.
-    """
-    prompts: str
-    """The sha256 of the wording of all questions."""
-    metrics: list[dict[str, Any]]
-    dataset: dict[str, Any]
-    versions: dict[str, str]
-    machine: str
-    started: str
-    finished: str | None = None
-    seconds: float | None = None
-    tokens: dict[str, int] | None = None
-    """Tokens that the judge read and wrote in the last sitting, and how many samples they were for."""
-    cached: int | None = None
-    """Verdicts of the last sitting that came from the cache, for which no token was read."""
-    near_ties: int | None = None
-    """Closed verdicts whose two most probable values are nearer to each other than the arithmetic's noise."""
-    rescored_from: dict[str, str] | None = None
-    """Folder and identity of the run whose verdicts these scores were made of, where it was another."""
-
-    @field_validator("metrics")
-    @classmethod
-    def _named(cls, metrics: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        for told in metrics:
-            if not isinstance(told.get("name"), str):
-                raise ValueError(f"a metric has no name: {told}")
-        return metrics
-
-    @classmethod
-    def of(cls, identity: JudgeIdentity, metrics: Sequence[Metric], dataset: Dataset) -> Manifest:
-        """Return the manifest of a run that starts now."""
-        told = described(metrics)
-        return cls(
-            identity=_identity(identity.fingerprint, prompts_hash(), told),
-            judge={
-                "name": identity.name,
-                "fingerprint": identity.fingerprint,
-                "exact": identity.exact,
-                "noise": identity.noise,
-                **identity.details,
-            },
-            prompts=prompts_hash(),
-            metrics=told,
-            dataset={
-                "source": dataset.source,
-                "sha256": dataset.sha256,
-                "samples": len(dataset.samples),
-                "columns": dict(dataset.columns),
-                "left_out": list(dataset.complaints),
-                "options": dict(dataset.options),
-            },
-            versions={name: _version(name) for name in PACKAGES} | {"python": platform.python_version()},
-            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
-            started=_now(),
-        )
-
-    def rescored(self, metrics: Sequence[Metric], *, folder: Path | None) -> Manifest:
-        """Return the manifest of a run that scores the same verdicts by other metrics, starting now."""
-        told = described(metrics)
-        update = {
-            "identity": _identity(self.judge.get("fingerprint"), self.prompts, told),
-            "metrics": told,
-            "versions": self.versions | {"localscore": _version("localscore")},
-            "started": _now(),
-            "finished": None,
-            "seconds": None,
-            "tokens": {"read": 0, "written": 0, "samples": 0},
-            "rescored_from": {"folder": str(folder or ""), "identity": self.identity},
-        }
-        return self.model_copy(update=update)
-
-    def finished_now(self, seconds: float) -> Manifest:
-        """Return the manifest of the run now that it is finished."""
-        return self.model_copy(update={"finished": _now(), "seconds": round(seconds, 1)})
-
-    def finished_with(
-        self, results: Sequence[SampleResult], tokens: dict[str, int], *, cached: int = 0, seconds: float
-    ) -> Manifest:
-        """Return the manifest of the run now that it is finished."""
-        noise = self.judge.get("noise", 0.0)
-        margins = [judgment.margin for result in results for judgment in result.judgments]
-        near_ties = sum(margin is not None and margin <= noise for margin in margins)
-        return self.finished_now(seconds).model_copy(
-            update={"tokens": tokens, "cached": cached, "near_ties": near_ties}
-        )
-
-
-def described(metrics: Iterable[Metric]) -> list[dict[str, Any]]:
-    """Return metrics as a manifest tells of them; `metric_from` reads them back."""
-    return [
-        {"name": metric.name, **metric.parameters}
-        | ({} if METRICS.get(metric.name) is type(metric) else {"class": named(metric)})
-        for metric in metrics
-    ]
-
-
-def _identity(fingerprint: str | None, prompts: str, metrics: list[dict[str, Any]]) -> str:
-    same = json.dumps([fingerprint, prompts, metrics], sort_keys=True)
-    return hashlib.sha256(same.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -186,24 +54,6 @@ class Run:
 
     def _repr_html_(self) -> str:
         return fragment("run.html", run=self)
-
-
-def metric_from(told: dict[str, Any]) -> Metric:
-    """Return the metric that a manifest describes.
-
-    Raises:
-        RunError: it is none of `METRICS`, or was scored with parameters that are not known here.
-    """
-    fields = {key: value for key, value in told.items() if key != "name"}
-    if "class" in told:  # what a file names is never imported: a run may come from anybody
-        hint = f"Name it yourself: --metrics {told['class']}"
-        raise RunError(f"The metric {told['name']} is none of localscore's own.", hint=hint)
-    try:
-        if "penalties" in fields:
-            fields["penalties"] = Penalties(**fields["penalties"])
-        return METRICS[told["name"]](**fields)
-    except (KeyError, TypeError, OptionError):
-        raise RunError(f"The metric {told} is not known to this version of localscore.") from None
 
 
 class RunWriter:
@@ -276,22 +126,6 @@ def recording(
     except OSError as error:
         hint = "What was written is kept; the same command carries on."
         raise RunError(f"The run folder {str(folder)!r} cannot be written: {error}", hint=hint) from error
-
-
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Hold a folder while it is written, so that two processes cannot spoil it."""
-    lock = FileLock(folder / ".lock", blocking=False)
-    try:
-        lock.acquire()
-    except Timeout:
-        hint = "Wait until it is done, or choose another --out."
-        raise RunError(f"Another process is writing {str(folder)!r}.", hint=hint) from None
-    try:
-        yield
-    finally:
-        Path(lock.lock_file).unlink(missing_ok=True)
-        lock.release()
 
 
 def load_run(folder: str | Path, *, judgments: bool = True) -> Run:
@@ -418,24 +252,3 @@ def _line(result: SampleResult) -> bytes:
 
 def _write_manifest(folder: Path, manifest: Manifest) -> None:
     write_whole(folder / MANIFEST, manifest.model_dump_json(indent=2).encode() + b"\n")
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

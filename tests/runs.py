@@ -8,9 +8,10 @@ from typing import Any
 
 from localscore.datasets import read
 from localscore.judges import JudgeIdentity
+from localscore.manifests import Manifest
 from localscore.metrics import ContextRecall, ContextRelevance, Metric
 from localscore.results import SampleResult, ScoreResult
-from localscore.runs import Manifest, Run, recording
+from localscore.runs import Run, recording
 
 Scores = Mapping[str, float | None]
 """By sample; none for one that failed."""

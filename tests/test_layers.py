@@ -14,7 +14,7 @@ import localscore
 PACKAGE = Path(localscore.__file__).parent
 LAYERS = [
     {"errors", "fencing", "lines", "texts", "words"},
-    {"offline", "lock", "extras", "tools", "messages", "templates"},
+    {"files", "offline", "lock", "extras", "tools", "messages", "templates"},
     {"display"},
     {"columns"},
     {"contexts", "readers"},
@@ -28,6 +28,7 @@ LAYERS = [
     {"judges"},
     {"engine", "datasets", "summary", "labelled", "cache"},
     {"overlap", "cutpoints", "statistics"},
+    {"manifests"},
     {"replay", "runs"},
     {"rescoring", "movements", "comparable"},
     {"compare", "foreign"},

@@ -11,7 +11,7 @@ import localscore as ls
 from localscore.errors import RunError
 from localscore.inquiries import Inquiry
 from localscore.judges.scripted import Answer, ScriptedJudge
-from localscore.runs import metric_from
+from localscore.manifests import metric_from
 from tests.conftest import VERDICTS, scripted
 from tests.runs import run_of
 

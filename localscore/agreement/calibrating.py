@@ -10,11 +10,11 @@ from localscore.agreement.answers import ANSWERS, load_answers
 from localscore.agreement.report import AGREEMENT, JUDGE, OVERLAP, Agreement, Row, load_agreement
 from localscore.agreement.running import Listener, agree, measured, require_statistics
 from localscore.calibration import CALIBRATED, Calibrations
+from localscore.files import write_whole
 from localscore.judges import Judge
 from localscore.judges.calibrated import CalibratedJudge
 from localscore.judges.cards import Measured, tables
 from localscore.labelled import Kind, Labelled, Other
-from localscore.runs import write_whole
 
 CALIBRATION = "calibration.toml"
 AFTER = "calibrated.json"

@@ -12,11 +12,11 @@ from localscore.agreement.answers import ANSWERS, Answer, answer, key, load_answ
 from localscore.agreement.report import AGREEMENT, Agreement, KindAgreement, load_agreement
 from localscore.errors import RunError
 from localscore.extras import extra
+from localscore.files import alone, write_whole
 from localscore.inquiries import prompts_hash
 from localscore.judges import Judge
 from localscore.labelled import Kind, Labelled, Other
 from localscore.overlap import overlaps
-from localscore.runs import alone, write_whole
 
 Listener = Callable[[int], None]
 """Told how many records are answered."""

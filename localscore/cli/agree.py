@@ -99,8 +99,8 @@ def agree(
             )
             raise typer.Exit(STOPPED) from None
     if out is not None:
+        from localscore.files import write_whole
         from localscore.reports.agreement_page import PAGE, agreement_page
-        from localscore.runs import write_whole
 
         write_whole(out / PAGE, agreement_page(found).encode())
     if not quiet:

@@ -62,9 +62,9 @@ def calibrate(
     from localscore import agreement, labelled
     from localscore.agreement.calibrating import CALIBRATION, on_card
     from localscore.calibration import CALIBRATED
+    from localscore.files import write_whole
     from localscore.judges.cards import Tuning, read_tuning, tables, with_tables
     from localscore.judges.loading import own_card
-    from localscore.runs import write_whole
 
     agreement.require_statistics()
     records = labelled.read(source)

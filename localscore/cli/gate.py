@@ -11,9 +11,10 @@ import typer
 
 from localscore.cli.app import app, data, say
 from localscore.errors import RunError
+from localscore.files import write_whole
 from localscore.gate import Verdict, unreadable
 from localscore.gate import gate as check
-from localscore.runs import Run, load_run, write_whole
+from localscore.runs import Run, load_run
 from localscore.thresholds import Settings, found_from, parsed
 
 STATUS = {"met": 0, "not met": 1, "not checked": 2}

@@ -26,8 +26,9 @@ def report(
 
     Example: localscore report runs/new --baseline runs/old --out report.html
     """
+    from localscore.files import write_whole
     from localscore.reports.run_page import REPORT, run_page
-    from localscore.runs import load_run, write_whole
+    from localscore.runs import load_run
 
     run = load_run(folder)
     page = run_page(run, load_run(baseline) if baseline is not None else None).encode()
@@ -56,8 +57,9 @@ def export(
     openinference, otel: an annotation per sample and metric, as Phoenix takes them, or as OpenTelemetry's events.
     mlflow: adds means and options to MLflow's folder, ./mlruns where --out is not given.
     """
+    from localscore.files import write_whole
     from localscore.reports.exports import FORMATS
-    from localscore.runs import load_run, write_whole
+    from localscore.runs import load_run
 
     if format_ == "mlflow":
         from localscore.reports.tracking import log_to_mlflow

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from localscore.cli.app import SOME_FAILED, app, data, say
+from localscore.manifests import metric_from
 from localscore.metrics import Metric
 from localscore.metrics.written import metrics_of
 from localscore.rescoring import rescore as rescore_run
-from localscore.runs import load_manifest, metric_from
+from localscore.runs import load_manifest
 
 
 @app.command()

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from localscore.compare import MetricComparison, compare
+from localscore.manifests import Manifest
 from localscore.reports.figures import scale_of, title
-from localscore.runs import Manifest, Run
+from localscore.runs import Run
 from localscore.statistics import Interval
 
 

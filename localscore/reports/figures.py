@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from localscore.errors import RunError
+from localscore.manifests import metric_from
 from localscore.metrics import ContextRelevance
 from localscore.results import SampleResult, ScoreResult
-from localscore.runs import Run, metric_from
+from localscore.runs import Run
 from localscore.scoring.numbers import mean
 from localscore.scoring.relevance import BANDS, WEIGHTS
 from localscore.scoring.support import RECALL_BANDS

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from localscore.judges.cards import Card, Measured, find_card
-from localscore.runs import Manifest
+from localscore.manifests import Manifest
 
 Facts = tuple[tuple[str, str], ...]
 """Names and what they stand for, in order."""
