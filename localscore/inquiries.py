@@ -350,7 +350,10 @@ def _made(
 ) -> Inquiry[V]:
     """Fill texts into a template, fenced; contexts that are listed are fenced already."""
     safe = {
-        name: text if name == "contexts" and files else fenced(text, known) for name, text in texts.items()
+        name: text
+        if name == "contexts" and files
+        else fenced(text, known, first=re.search(rf"^\{{{name}\}}", template, flags=re.MULTILINE) is not None)
+        for name, text in texts.items()
     }
     chunks = re.split(r"^~~~\n", template.removesuffix("\n"), flags=re.MULTILINE)
     filled = [(text, places) for text, places in (_filled(chunk, safe) for chunk in chunks) if text]
