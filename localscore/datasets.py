@@ -11,8 +11,9 @@ from typing import Any, NoReturn
 from localscore import readers
 from localscore.columns import Columns
 from localscore.errors import DataError, OptionError
+from localscore.readers import Row
 from localscore.samples import TOOL_RESULTS, RowError, Sample
-from localscore.shelf import Shelf
+from localscore.shelf import Samples, Shelf
 
 CONTEXTS_FROM = ("column", TOOL_RESULTS)
 """Where the contexts of a row may be."""
@@ -64,45 +65,6 @@ def read(
     >>> dataset.samples[0].query, dict(dataset.columns)["query"]
     ('Who ran?', 'question')
     """
-    _check_options(contexts_from, split_contexts)
-    source = str(data) if isinstance(data, str | Path) else "rows"
-    columns = Columns(mapping, besides=["contexts"] if contexts_from == TOOL_RESULTS else [])
-    shelf, digest = Shelf(), hashlib.sha256()
-    complaints: list[str] = []
-    known: dict[str, str] = {}
-    empty = True
-    for row in readers.rows(data):
-        empty = False
-        if isinstance(row, str):
-            complaints.append(row)
-            continue
-        columns.see(row.columns)
-        try:
-            sample = Sample.from_row(
-                row.columns,
-                default_id=row.name,
-                names=columns.names,
-                needs=needs,
-                contexts_from=contexts_from,
-                separator=split_contexts,
-            )
-        except RowError as error:
-            complaints.extend(f"{row.where}: {problem}" for problem in error.problems)
-            continue
-        if sample.id in known:
-            complaints.append(f"{row.where}: id {sample.id!r} is also that of row {known[sample.id]}")
-            continue
-        known[sample.id] = row.name
-        line = sample.model_dump_json().encode()
-        shelf.add(line)
-        digest.update(line + b"\n")
-        if len(known) == limit:
-            break
-    if empty:
-        raise DataError(f"{source} holds no rows.", hint="Expected rows, for example one JSON object a line.")
-    columns.check_mapping()
-    if complaints and not (skip_bad_rows and known):
-        _refuse(source, complaints, skip_bad_rows)
     options = {
         "mapping": dict(mapping or {}),
         "limit": limit,
@@ -110,9 +72,90 @@ def read(
         "contexts_from": contexts_from,
         "split_contexts": split_contexts,
     }
-    names = columns.names | ({"contexts": TOOL_RESULTS} if contexts_from == TOOL_RESULTS else {})
-    printable = source.encode("utf-8", "replace").decode()
-    return Dataset(shelf.samples(), printable, digest.hexdigest(), names, tuple(complaints), options)
+    intake = Intake(options, needs)
+    for row in readers.rows(data):
+        intake.take(row)
+        if len(intake.samples) == limit:
+            break
+    source = str(data) if isinstance(data, str | Path) else "rows"
+    intake.check(source)
+    dataset = intake.dataset(source)
+    if dataset.complaints and not (skip_bad_rows and dataset.samples):
+        _refuse(source, dataset.complaints, skip_bad_rows)
+    return dataset
+
+
+class Intake:
+    """Turns rows into samples, one at a time, and remembers what it has seen."""
+
+    def __init__(self, options: Mapping[str, Any], needs: Collection[str] = ()) -> None:
+        """Take the options of a dataset, and the fields that a row must have."""
+        self._options = options
+        self._contexts_from = options["contexts_from"]
+        self._separator = options["split_contexts"]
+        _check_options(self._contexts_from, self._separator)
+        besides = ["contexts"] if self._contexts_from == TOOL_RESULTS else []
+        self._columns = Columns(options["mapping"], besides=besides)
+        self._needs = needs
+        self._shelf, self._digest = Shelf(), hashlib.sha256()
+        self._known: dict[str, str] = {}
+        self._complaints: list[str] = []
+
+    @property
+    def samples(self) -> Samples:
+        """The samples of all good rows so far."""
+        return self._shelf.samples()
+
+    def take(self, row: Row | str) -> list[str]:
+        """Keep the sample of a row; return what is wrong with it, if anything is."""
+        complaints = [row] if isinstance(row, str) else self._kept(row)
+        self._complaints.extend(complaints)
+        return complaints
+
+    def _kept(self, row: Row) -> list[str]:
+        self._columns.see(row.columns)
+        try:
+            sample = Sample.from_row(
+                row.columns,
+                default_id=row.name,
+                names=self._columns.names,
+                needs=self._needs,
+                contexts_from=self._contexts_from,
+                separator=self._separator,
+            )
+        except RowError as error:
+            return [f"{row.where}: {problem}" for problem in error.problems]
+        if sample.id in self._known:
+            return [f"{row.where}: id {sample.id!r} is also that of row {self._known[sample.id]}"]
+        self._known[sample.id] = row.name
+        line = sample.model_dump_json().encode()
+        self._shelf.add(line)
+        self._digest.update(line + b"\n")
+        return []
+
+    def check(self, source: str) -> None:
+        """Check that there was something.
+
+        Raises:
+            DataError: there was no row.
+            OptionError: a mapped column was in none.
+        """
+        if not self._known and not self._complaints:
+            hint = "Expected rows, for example one JSON object a line."
+            raise DataError(f"{source} holds no rows.", hint=hint)
+        self._columns.check_mapping()
+
+    def dataset(self, source: str) -> Dataset:
+        """Return what was taken so far."""
+        tool_results = {"contexts": TOOL_RESULTS} if self._contexts_from == TOOL_RESULTS else {}
+        return Dataset(
+            self.samples,
+            source.encode("utf-8", "replace").decode(),
+            self._digest.hexdigest(),
+            self._columns.names | tool_results,
+            tuple(self._complaints),
+            self._options,
+        )
 
 
 def _check_options(contexts_from: str, split_contexts: str | None) -> None:
@@ -124,7 +167,7 @@ def _check_options(contexts_from: str, split_contexts: str | None) -> None:
         )
 
 
-def _refuse(source: str, complaints: list[str], skip_bad_rows: bool) -> NoReturn:
+def _refuse(source: str, complaints: Sequence[str], skip_bad_rows: bool) -> NoReturn:
     rows = f"{len(complaints)} problem{'s' * (len(complaints) != 1)}"
     if skip_bad_rows:
         raise DataError(f"{source} has no good rows ({rows}):", complaints)

@@ -4,7 +4,8 @@
         localscore.assert_score({"query": "Who ran?", "contexts": ["Ann ran."], "ground_truth": "Ann ran."},
                                 "context_recall", min=0.8)
 
-The judge is named by `--localscore-judge`, or by `LOCALSCORE_JUDGE`; where there is none, such tests are skipped.
+The judge is named by `--localscore-judge`, `LOCALSCORE_JUDGE`, or the project's `localscore.toml`; where there is none,
+such tests are skipped.
 """
 
 from __future__ import annotations
@@ -32,10 +33,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def localscore_judge(pytestconfig: pytest.Config) -> Judge:
     """The judge of the session; define a fixture of this name to bring one of your own."""
+    from localscore.settings import found_from  # noqa: PLC0415  (a plugin is loaded by every pytest)
+
     name = pytestconfig.getoption("--localscore-judge") or os.environ.get("LOCALSCORE_JUDGE")
+    name = name or found_from(pytestconfig.rootpath).values.get("judge")
     if not name:
-        pytest.skip("no judge was named; pass --localscore-judge NAME or set LOCALSCORE_JUDGE")
-    from localscore.errors import JudgeMissing, UnknownJudge  # noqa: PLC0415  (a plugin is loaded by every pytest)
+        pytest.skip("no judge was named; pass --localscore-judge NAME, or set LOCALSCORE_JUDGE")
+    from localscore.errors import JudgeMissing, UnknownJudge  # noqa: PLC0415
     from localscore.judges.loading import load_judge  # noqa: PLC0415
 
     try:

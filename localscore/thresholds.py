@@ -1,19 +1,19 @@
-"""Thresholds from `localscore.toml` or `pyproject.toml`, and from the command line, which wins."""
+"""Thresholds from the project's file, and from the command line, which wins."""
 
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from localscore import project
 from localscore.errors import OptionError
 from localscore.gate import Thresholds
 
-FILES = {"localscore.toml": ("gate",), "pyproject.toml": ("tool", "localscore", "gate")}
-"""Where thresholds may be written, and the table that holds them."""
+TABLE = "gate"
+"""The table of the project's file that holds them."""
 
 
 @dataclass(frozen=True)
@@ -76,24 +76,10 @@ def found_from(folder: Path) -> Settings:
     Raises:
         OptionError: the file is not TOML, or holds a setting that is not known or of another kind.
     """
-    for parent in (folder, *folder.parents):
-        for name, keys in FILES.items():
-            table = _table(parent / name, keys)
-            if table is not None:
-                return _settings(table, parent / name, ".".join(keys))
+    for path, outer, table in project.found_from(folder):
+        if TABLE in table:
+            return _settings(table[TABLE], path, f"{outer}.{TABLE}".removeprefix("."))
     return Settings()
-
-
-def _table(path: Path, keys: Sequence[str]) -> Any:
-    try:
-        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError) as error:
-        raise OptionError(f"{path} cannot be read: {error}") from None
-    for key in keys:
-        table = table.get(key) if isinstance(table, Mapping) else None
-    return table
 
 
 def _settings(table: Any, path: Path, name: str) -> Settings:

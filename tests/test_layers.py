@@ -18,6 +18,8 @@ LAYERS = [
     {"display"},
     {"columns"},
     {"contexts", "readers"},
+    {"project"},
+    {"settings"},
     {"verdicts", "samples"},
     {"shelf"},
     {"inquiries", "results"},
@@ -34,7 +36,7 @@ LAYERS = [
     {"compare", "foreign"},
     {"agreement", "gate"},
     {"thresholds"},
-    {"api", "reports", "doctor", "bundle"},
+    {"api", "watching", "reports", "doctor", "bundle"},
     {"evals", "pytest_plugin"},
     {"cli", "__init__", "__main__"},
 ]

@@ -16,9 +16,11 @@ from localscore.cli.options import (
     CalibrationChoice,
     Device,
     Dtype,
+    HelpAll,
     JudgeName,
     NoCache,
     Quantize,
+    Quiet,
     Verify,
     names,
 )
@@ -52,7 +54,8 @@ def agree(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Ask all again where DIR holds other answers.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables.")] = False,
+    quiet: Quiet = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Measure how well a judge agrees with people.
 

@@ -11,10 +11,13 @@ import logging
 import os
 import sys
 from importlib import import_module
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from localscore import offline
 from localscore.errors import JudgeBroke, LocalscoreError, ScoreFailed
@@ -25,9 +28,54 @@ UNWELL, WRONG, SOME_FAILED, STOPPED = 1, 2, 3, 130
 talk = Console(stderr=True, highlight=False)
 """For people: progress, notes, errors."""
 
+COMMANDS = {
+    "score": ("score", "Score a file of samples."),
+    "watch": ("watch", "Score the rows of a file as they are appended to it."),
+    "metrics": ("score", "List the metrics, what they look at, and what they mean."),
+    "explain": ("explain", "Show one sample: prompts as sent, verdicts, arithmetic."),
+    "report": ("report", "Write a run as one HTML page that opens without a network."),
+    "export": ("report", "Write a run for other programs."),
+    "rescore": ("rescore", "Score a run's verdicts again with other options."),
+    "compare": ("compare", "Compare runs sample by sample."),
+    "gate": ("gate", "Check a run against thresholds."),
+    "agree": ("agree", "Measure how well a judge agrees with people."),
+    "calibrate": ("calibrate", "Fit a judge's probabilities to verdicts of people."),
+    "models": ("models", "Judges: which there are, and bringing them here."),
+    "cache": ("cache", "Verdicts that were given already."),
+    "init": ("config", "Write a commented localscore.toml."),
+    "config": ("config", "Show the settings in force, and where each comes from."),
+    "doctor": ("doctor", "Look whether this machine can judge."),
+    "bundle": ("bundle", "Pack localscore and a judge for a machine without a network."),
+}
+"""Each command, the module that adds it to the app, and what the list of commands says of it."""
+
+EXAMPLES = """\b
+Examples:
+  localscore models pull starter
+  localscore score rag.jsonl --judge starter --out runs/rag
+  localscore explain runs/rag 1
+  localscore gate runs/rag --min context_recall=0.8
+"""
+
+
+class Commands(TyperGroup):
+    """The commands, of which help tells without importing them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of those that were imported, in the order of `COMMANDS`."""
+        return [name for name in COMMANDS if name in self.commands]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a line for each."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
 app = typer.Typer(
     name="localscore",
+    cls=Commands,
     help="Score retrieval-augmented answers with open-weight judges, offline.",
+    epilog=EXAMPLES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # the boxes cut the names of long options off
@@ -74,30 +122,24 @@ class _Talk(logging.Handler):
         say(record.getMessage())
 
 
-COMMANDS = {
-    "score": "score",
-    "metrics": "score",
-    "rescore": "rescore",
-    "compare": "compare",
-    "gate": "gate",
-    "report": "report",
-    "export": "report",
-    "agree": "agree",
-    "calibrate": "calibrate",
-    "cache": "cache",
-    "explain": "explain",
-    "models": "models",
-    "doctor": "doctor",
-    "bundle": "bundle",
-}
-"""Each command and the module that adds it to the app."""
-
-
 def _add_commands(first: str) -> None:
-    """Import the module of the command that is named first, or else of all: help names them all."""
-    modules = [COMMANDS[first]] if first in COMMANDS else dict.fromkeys(COMMANDS.values())
-    for module in modules:
-        import_module(f"localscore.cli.{module}")
+    """Import the module of the command that is named first, or of all: a wrong name is told with the ones like it."""
+    if not first.startswith("-"):
+        modules = [COMMANDS[first][0]] if first in COMMANDS else [module for module, _ in COMMANDS.values()]
+        for module in dict.fromkeys(modules):
+            import_module(f"localscore.cli.{module}")
+
+
+def _defaults() -> dict[str, Any]:
+    """Return what the project's file sets, by command and option."""
+    from localscore.settings import found_from
+
+    values = found_from(Path.cwd()).values
+    if not values:
+        return {}
+    from localscore.cli.options import defaults
+
+    return defaults(get_command(app), values)
 
 
 def run() -> None:
@@ -106,13 +148,14 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a text that the terminal has no characters for is no error
             stream.reconfigure(errors="replace")
-    _add_commands(sys.argv[1] if len(sys.argv) > 1 else "")
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    _add_commands(first)
     log = logging.getLogger("localscore")
     log.setLevel(logging.INFO)
     log.handlers = [_Talk()]
     log.propagate = False
     try:
-        app()
+        get_command(app)(prog_name="localscore", default_map=_defaults() if first in COMMANDS else None)
     except LocalscoreError as error:
         say(f"Error: {error.message}")
         if error.hint:

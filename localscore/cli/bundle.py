@@ -8,12 +8,13 @@ from typing import Annotated, Literal
 import typer
 
 from localscore.cli.app import app, say
+from localscore.cli.options import JudgeName
 from localscore.judges.cards import card_named
 
 
 @app.command()
 def bundle(
-    judge: Annotated[str, typer.Option(help="A card's name or alias.")],
+    judge: JudgeName,
     out: Annotated[Path, typer.Option(metavar="FILE.tar", help="Where to write it.")],
     platform: Annotated[
         str,
@@ -28,7 +29,7 @@ def bundle(
         typer.Option(metavar="DIR", help="Take the packages from this folder and from nowhere else."),
     ] = None,
 ) -> None:
-    """Pack localscore, its packages and a judge for a machine without a network.
+    """Pack localscore and a judge for a machine without a network.
 
     Example: localscore bundle --judge starter --out localscore.tar
 

@@ -18,6 +18,7 @@ from pydantic import ByteSize, TypeAdapter, ValidationError
 from localscore.cache import cache_path
 from localscore.cache.store import Stats, Store, begun_anew, opened
 from localscore.cli.app import app, say
+from localscore.cli.options import setting
 from localscore.errors import CacheDamaged, OptionError
 
 cache = typer.Typer(
@@ -25,7 +26,9 @@ cache = typer.Typer(
 )
 app.add_typer(cache, name="cache")
 
-File = Annotated[Path | None, typer.Option("--cache", metavar="FILE", help="The user's, where not given.")]
+File = Annotated[
+    Path | None, setting("cache", "--cache", metavar="FILE", help="The user's, where not given.")
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 
 _SECONDS = {"h": 3600, "d": 86400, "w": 7 * 86400}

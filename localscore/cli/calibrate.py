@@ -15,9 +15,11 @@ from localscore.cli.options import (
     Cache,
     Device,
     Dtype,
+    HelpAll,
     JudgeName,
     NoCache,
     Quantize,
+    Quiet,
     Verify,
     names,
 )
@@ -51,7 +53,8 @@ def calibrate(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Ask all again where DIR holds other answers.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no tables.")] = False,
+    quiet: Quiet = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Fit a judge's probabilities to verdicts of people, and say what that changes.
 

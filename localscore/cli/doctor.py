@@ -11,7 +11,7 @@ import typer
 
 from localscore import api
 from localscore.cli.app import UNWELL, app, show
-from localscore.cli.options import Device, Dtype, Quantize
+from localscore.cli.options import Device, Dtype, MaybeJudge, Quantize
 
 if TYPE_CHECKING:
     from localscore.judges.machine import Machine
@@ -21,9 +21,7 @@ _MARKS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 
 @app.command()
 def doctor(
-    judge: Annotated[
-        str | None, typer.Option(help="Look at this judge's files too, load it, and ask it two questions.")
-    ] = None,
+    judge: MaybeJudge = None,
     device: Device = "auto",
     dtype: Dtype = "auto",
     quantize: Quantize = "none",

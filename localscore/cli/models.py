@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
+from localscore.cli import completing
 from localscore.cli.app import app, data, say
 from localscore.judges import store
 from localscore.judges.cards import Card, card_named, cards
@@ -14,7 +15,10 @@ from localscore.judges.cards import Card, card_named, cards
 models = typer.Typer(help="Judges: which there are, and bringing them here.", no_args_is_help=True)
 app.add_typer(models, name="models")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A card's name or alias.")]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="A card's name or alias.", autocompletion=completing.judges),
+]
 
 
 @models.command("list")

@@ -1,41 +1,146 @@
-"""The options with which every command that asks a judge names it and says how it computes."""
+"""The options that several commands share.
+
+A *setting* is an option that the environment and the project's file (`localscore/settings.py`) set too. A flag wins
+over the environment, that over the file, that over the default.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 import typer
 
+from localscore import settings
+from localscore.cli import completing
 from localscore.errors import OptionError
 
-JudgeName = Annotated[str, typer.Option(help="A card (see `models list`), a model folder, or a .gguf file.")]
-Device = Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU if there is one.")]
-Dtype = Annotated[
-    Literal["auto", "float32", "bfloat16", "float16"], typer.Option(help="auto is float32 on a CPU.")
-]
-Quantize = Annotated[
-    Literal["none", "fp16-weights", "int8"], typer.Option(help="Cheaper arithmetic on a CPU.")
-]
-CalibrationChoice = Annotated[
+PREFIX = "LOCALSCORE_"
+
+
+def setting(name: str, *declared: str, **options: Any) -> Any:
+    """Return an option that `LOCALSCORE_NAME` and the project's file set too, where the command line does not."""
+    return typer.Option(*declared, envvar=f"{PREFIX}{name.upper()}", show_envvar=False, **options)
+
+
+def _help_all(context: typer.Context, value: bool) -> None:
+    """Show the help of a command with what `--help` hides, and leave."""
+    if value:
+        for parameter in context.command.params:
+            parameter.hidden = False  # type: ignore[attr-defined]
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+JudgeName = Annotated[
     str,
-    typer.Option(
-        "--calibration", help="auto (the judge's own, or its card's), none, prior, or a file of `calibrate`."
+    setting(
+        "judge",
+        metavar="NAME",
+        help="A card (`models list`), a folder, or a .gguf.",
+        autocompletion=completing.judges,
     ),
 ]
-Verify = Annotated[
-    Literal["quick", "full"], typer.Option(help="full reads all of the judge's files again and checks them.")
+MaybeJudge = Annotated[
+    str | None,
+    setting(
+        "judge",
+        metavar="NAME",
+        help="Load this one, and ask it two questions.",
+        autocompletion=completing.judges,
+    ),
+]
+Metrics = Annotated[
+    str,
+    setting(
+        "metrics",
+        metavar="NAMES",
+        show_default=False,
+        help="Comma-separated; see `metrics`.",
+        autocompletion=completing.metrics,
+    ),
+]
+Map = Annotated[
+    list[str] | None,
+    setting("map", "--map", metavar="THEIRS=OURS", help="Column names; may be repeated."),
+]
+ContextsFrom = Annotated[
+    settings.ContextsFrom,
+    setting(
+        "contexts_from", metavar="WHERE", show_default=False, help="column, or tool-results of messages."
+    ),
+]
+SplitContexts = Annotated[
+    str | None,
+    setting("split_contexts", metavar="TEXT", help="What stands between joined contexts: |"),
+]
+Scale = Annotated[float, setting("scale", metavar="NUMBER", help="The highest score.")]
+UnusedHighPenalty = Annotated[
+    float,
+    setting(
+        "unused_high_penalty",
+        metavar="NUMBER",
+        hidden=True,
+        help="For each highly relevant context left unused.",
+    ),
+]
+MissingPenalty = Annotated[
+    float, setting("missing_penalty", metavar="NUMBER", hidden=True, help="For each missing item.")
+]
+MaxMissingPenalty = Annotated[
+    float,
+    setting("max_missing_penalty", metavar="NUMBER", hidden=True, help="The most that missing items cost."),
+]
+SkipBadRows = Annotated[
+    bool, setting("skip_bad_rows", "--skip-bad-rows", help="Leave rows that cannot be read out.")
+]
+Device = Annotated[
+    settings.Device,
+    setting("device", show_default=False, help="auto takes a GPU if there is one."),
+]
+Dtype = Annotated[
+    settings.Dtype,
+    setting("dtype", metavar="DTYPE", hidden=True, help="auto, float32, bfloat16 or float16."),
+]
+Quantize = Annotated[
+    settings.Quantize,
+    setting("quantize", metavar="HOW", show_default=False, help="none, fp16-weights or int8, on a CPU."),
 ]
 BatchTokens = Annotated[
     int | None,
-    typer.Option(min=1, help="Most tokens in a pass where prompts are read together, as on a GPU."),
+    setting(
+        "batch_tokens",
+        min=1,
+        metavar="N",
+        hidden=True,
+        help="Most tokens in a pass of many prompts, on a GPU.",
+    ),
 ]
-Cache = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Where verdicts are kept for all runs; see `localscore cache`."),
+Verify = Annotated[
+    settings.Verify,
+    setting("verify", hidden=True, help="full reads all of the judge's files again."),
 ]
+CalibrationChoice = Annotated[
+    str,
+    setting(
+        "calibration",
+        "--calibration",
+        metavar="WHICH",
+        show_default=False,
+        help="auto, none, prior, or a file of `calibrate`.",
+    ),
+]
+Cache = Annotated[Path | None, setting("cache", metavar="FILE", help="Where verdicts are kept for all runs.")]
+
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask the judge everything, and keep nothing.")]
+HelpAll = Annotated[
+    bool,
+    typer.Option(
+        "--help-all", is_eager=True, callback=_help_all, help="Show the options for special cases too."
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")]
 
 
 def names(told: str) -> list[str]:
@@ -52,3 +157,22 @@ def mapping(pairs: Sequence[str]) -> dict[str, str]:
             raise OptionError(f"--map {pair}: expected theirs=ours.")
         found[theirs] = ours
     return found
+
+
+def separator(told: str | None) -> str | None:
+    r"""Return what `--split-contexts` says, with `\n` and `\t` as what they stand for."""
+    return told and told.replace("\\n", "\n").replace("\\t", "\t")
+
+
+def settings_of(command: Any) -> Iterator[tuple[str, Any]]:
+    """Give the settings of a command by their names in the file, each with its parameter."""
+    for parameter in command.params:
+        if isinstance(parameter.envvar, str) and parameter.envvar.startswith(PREFIX):
+            yield parameter.envvar.removeprefix(PREFIX).lower(), parameter
+
+
+def defaults(command: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `default_map` of a command, or of a group and its commands."""
+    if hasattr(command, "commands"):
+        return {name: defaults(inner, values) for name, inner in command.commands.items()}
+    return {parameter.name: values[name] for name, parameter in settings_of(command) if name in values}

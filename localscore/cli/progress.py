@@ -16,8 +16,8 @@ SECONDS_BETWEEN_LINES = 15
 
 
 @contextmanager
-def progress_shown(samples: int, judge: Judge, *, quiet: bool) -> Iterator[engine.Listener | None]:
-    """Show how far the run is: a bar on a terminal, a plain line now and then elsewhere."""
+def progress_shown(samples: int | None, judge: Judge, *, quiet: bool) -> Iterator[engine.Listener | None]:
+    """Show how far a run of so many samples is: a bar on a terminal, a plain line now and then elsewhere."""
     if quiet:
         yield None
     elif talk.is_terminal:
@@ -34,18 +34,20 @@ def progress_shown(samples: int, judge: Judge, *, quiet: bool) -> Iterator[engin
         yield _lines(samples, _Clock(judge))
 
 
-def _lines(samples: int, clock: _Clock) -> engine.Listener:
+def _lines(samples: int | None, clock: _Clock) -> engine.Listener:
     said = time.monotonic()
 
     def show(progress: engine.Progress) -> None:
         nonlocal said
         if time.monotonic() - said >= SECONDS_BETWEEN_LINES:
             said = time.monotonic()
-            left = (
-                clock.seconds / progress.samples * (samples - progress.samples) if progress.samples else None
-            )
-            remains = f", about {left:.0f} s left" if left is not None else ""
-            say(f"{progress.samples} of {samples} samples · {clock.told(progress)}{remains}")
+            of, remains = "", ""
+            if samples is not None:
+                of = f" of {samples}"
+                if progress.samples:
+                    left = clock.seconds / progress.samples * (samples - progress.samples)
+                    remains = f", about {left:.0f} s left"
+            say(f"{progress.samples}{of} samples · {clock.told(progress)}{remains}")
 
     return show
 

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -18,13 +18,25 @@ from localscore.cli.options import (
     BatchTokens,
     Cache,
     CalibrationChoice,
+    ContextsFrom,
     Device,
     Dtype,
+    HelpAll,
     JudgeName,
+    Map,
+    MaxMissingPenalty,
+    Metrics,
+    MissingPenalty,
     NoCache,
     Quantize,
+    Quiet,
+    Scale,
+    SkipBadRows,
+    SplitContexts,
+    UnusedHighPenalty,
     Verify,
     mapping,
+    separator,
 )
 from localscore.cli.progress import progress_shown
 from localscore.judges.loading import tuning_of
@@ -49,33 +61,17 @@ def score(
     out: Annotated[
         Path | None, typer.Option(help="Folder for run.json, results.jsonl, summary.json.")
     ] = None,
-    metrics: Annotated[
-        str, typer.Option(help="Comma-separated; see `localscore metrics`.")
-    ] = DEFAULT_METRICS,
-    map_: Annotated[
-        list[str] | None, typer.Option("--map", metavar="THEIRS=OURS", help="Column names; may be repeated.")
+    metrics: Metrics = DEFAULT_METRICS,
+    map_: Map = None,
+    contexts_from: ContextsFrom = "column",
+    split_contexts: SplitContexts = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Only the first so many rows.")
     ] = None,
-    contexts_from: Annotated[
-        Literal["column", "tool-results"],
-        typer.Option(help="tool-results: what tools returned in the messages is the context."),
-    ] = "column",
-    split_contexts: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT", help="What stands between contexts that are one text, such as | or \\n\\n."
-        ),
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Score only the first so many rows.")] = None,
-    scale: Annotated[float, typer.Option(help="The highest score.")] = 1.0,
-    unused_high_penalty: Annotated[
-        float, typer.Option(help="For each highly relevant context left unused.")
-    ] = Penalties.unused_high_relevance_context,
-    missing_penalty: Annotated[
-        float, typer.Option(help="For each missing item.")
-    ] = Penalties.missing_context_per_item,
-    max_missing_penalty: Annotated[
-        float, typer.Option(help="The most that missing items cost together.")
-    ] = Penalties.max_missing_context_penalty,
+    scale: Scale = 1.0,
+    unused_high_penalty: UnusedHighPenalty = Penalties.unused_high_relevance_context,
+    missing_penalty: MissingPenalty = Penalties.missing_context_per_item,
+    max_missing_penalty: MaxMissingPenalty = Penalties.max_missing_context_penalty,
     device: Device = "auto",
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
@@ -84,9 +80,7 @@ def score(
     calibration: CalibrationChoice = "auto",
     cache: Cache = None,
     no_cache: NoCache = False,
-    skip_bad_rows: Annotated[
-        bool, typer.Option("--skip-bad-rows", help="Leave rows that cannot be read out.")
-    ] = False,
+    skip_bad_rows: SkipBadRows = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Score all again where DIR holds a run.")
     ] = False,
@@ -94,9 +88,10 @@ def score(
         bool, typer.Option("--fail-fast", help="End with the first score that cannot be had.")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="On stdout one JSON object: the summary, and where the run is.")
+        bool, typer.Option("--json", help="Print one JSON object: summary, and where the run is.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")] = False,
+    quiet: Quiet = False,
+    help_all: HelpAll = False,
 ) -> None:
     """Score a file of samples.
 
@@ -113,7 +108,7 @@ def score(
         source,
         mapping=names,
         contexts_from=contexts_from,
-        split_contexts=split_contexts and split_contexts.replace("\\n", "\n").replace("\\t", "\t"),
+        split_contexts=separator(split_contexts),
         skip_bad_rows=skip_bad_rows,
         limit=limit,
         needs=needs,
@@ -144,7 +139,7 @@ def score(
                 fail_fast=fail_fast,
                 cache=None if no_cache else cache or cache_path(),
                 listener=listener,
-                on_result=_print_line if out is None and not as_json else None,
+                on_result=print_line if out is None and not as_json else None,
             )
         except KeyboardInterrupt:
             say(
@@ -153,6 +148,12 @@ def score(
                 else "Stopped. What was judged is kept; the same command carries on."
             )
             raise typer.Exit(STOPPED) from None
+    shown(run, as_json=as_json, quiet=quiet)
+
+
+def shown(run: Run, *, as_json: bool = False, quiet: bool = False) -> None:
+    """Show a run that has ended; the command ends with its status."""
+    out = run.folder
     if as_json:
         typer.echo(json.dumps(_told(run)))
     elif out is not None and not quiet:
@@ -183,7 +184,8 @@ def _told(run: Run) -> dict[str, Any]:
     }
 
 
-def _print_line(result: SampleResult) -> None:
+def print_line(result: SampleResult) -> None:
+    """Print a line of results."""
     line = result.model_dump_json()
     if sys.stdout.isatty():  # JSON itself escapes only some of what a terminal would obey
         line = _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
@@ -196,7 +198,10 @@ _ESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 @app.command()
 def metrics() -> None:
-    """List the metrics, what they look at, and what they mean."""
+    """List the metrics, what they look at, and what they mean.
+
+    Example: localscore metrics
+    """
     table = Table("metric", "looks at", "what it tells")
     for name, metric in METRICS.items():
         fields = ["query", "contexts", *metric.needs, *metric.uses]

@@ -5,6 +5,7 @@
     document.py   JSON                        │
     table.py      CSV, TSV                    │ one kind of file each
     arrow.py      Parquet, Arrow, data frames ┘
+    growing.py    a JSONL file that others append to
     packed.py     gzip and Zstandard around them
     refused.py    what is not read, and what to do with it
 

@@ -9,14 +9,14 @@ from localscore.lines import LineError, parsed_line
 from localscore.readers.rows import Rows, not_json, not_utf8, row_or_complaint
 
 
-def read(stream: BufferedReader, name: str) -> Rows:
-    """Give the rows of a JSONL file.
+def read(stream: BufferedReader, name: str, *, first: int = 1) -> Rows:
+    """Give the rows of a JSONL file, or of what of it begins at some line.
 
     >>> import io
     >>> [row.columns for row in read(io.BufferedReader(io.BytesIO(b'{"a": 1}')), "rag.jsonl")]
     [{'a': 1}]
     """
-    for number, raw in enumerate(lines(stream), 1):
+    for number, raw in enumerate(lines(stream), first):
         where = f"{name}:{number}"
         try:
             text = raw.decode("utf-8")
