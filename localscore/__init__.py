@@ -20,6 +20,8 @@
     compare.py        two runs → what moved, and whether that is more than chance (comparable, movements, statistics)
     foreign.py        a run beside the scores of another tool
     gate.py           a run and thresholds → met or not; thresholds.py reads them
+    watching.py       watch(): scores a file that grows
+    project.py        the file in which a project says how it uses localscore; settings.py: what it may say
     evals.py          run_evals(): calls a program on items and scores what it says
     pytest_plugin.py  the fixture `localscore`
     reports/          tables and pages for people

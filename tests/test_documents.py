@@ -1,4 +1,4 @@
-"""What the documents say is what the program does."""
+"""What the documents say is what the program does: every block of code runs, every command is one."""
 
 from __future__ import annotations
 
@@ -6,67 +6,248 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
+import yaml
+from typer.main import get_command
 
 import localscore as ls
-from localscore import offline
+from localscore import offline, readers
+from localscore.cli import app
 from localscore.samples import Sample
 from localscore.scoring import context_recall, context_relevance
+from tests.cli.test_agree import judgments
 from tests.cli.test_cli import Shell, shell  # noqa: F401  (a fixture)
+from tests.cli.test_habits import commands
 from tests.conftest import scripted
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 EXAMPLES = [json.loads(line) for line in (ROOT / "examples" / "rag.jsonl").read_text("utf-8").splitlines()]
 
+ONLY_PARSED = {"models pull", "models verify", "models path", "bundle", "doctor", "--install-completion"}
+"""What reaches for a network, a real judge, or somebody's home."""
 
-@pytest.mark.parametrize("block", BLOCKS)
-def test_the_readmes_python_runs(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    [row] = re.findall(r"^```json\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
-    (tmp_path / "rag.jsonl").write_text(row)
+OURS = {"tests/test_pytest_plugin.py": "pytest.md", "tests/metrics/test_written.py": "custom-metrics.md"}
+"""Pages whose Python is run by tests of their own, which say so."""
+
+
+class Block(NamedTuple):
+    """A piece of code in a page."""
+
+    language: str
+    text: str
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    for language, text in re.findall(
+        r"^```(\w+)\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    ):
+        yield Block(language, text)
+
+
+def command_lines(page: Path) -> list[list[str]]:
+    """Return the arguments of every command `localscore …` that a page shows, in its order."""
+    text = page.read_text("utf-8").replace("\\\n", " ")
+    lines = re.findall(r"^ *(?:- |run: |- run: )?(?:[A-Z_]+=\S+ )*localscore (.*)$", text, flags=re.MULTILINE)
+    shown = [shlex.split(re.split(r" \|\| | >> | \| |  #|   #", line)[0], comments=True) for line in lines]
+    prose = [words for words in shown if words and (words[0] in app.COMMANDS or words[0].startswith("--"))]
+    return [words for words in prose if not {"{DATA}", "[OPTIONS]", "…"} & set(words)]
+
+
+def ids(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell) -> Path:  # noqa: F811
+    """A folder with everything that the pages name."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(ls, "load_judge", lambda name: scripted())
-    names: dict[str, object] = {}
-    exec(compile(block, "README.md", "exec"), names)
-    assert names.keys() & {"run", "context_relevance"}
-
-
-MIGRATIONS = sorted((ROOT / "docs").glob("from-*.md"))
-
-
-@pytest.mark.parametrize("page", MIGRATIONS, ids=lambda page: page.stem)
-def test_the_commands_and_the_python_of_a_page_on_migration_run(
-    page: Path,
-    shell: Shell,  # noqa: F811
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
     shutil.copytree(ROOT / "tests" / "data" / "formats", tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    text = page.read_text(encoding="utf-8")
-    commands = re.findall(r"^    localscore (.*)$", text, flags=re.MULTILINE)
-    [block] = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-    assert [shell(*shlex.split(command))[0] for command in commands] == [0, 0]
-    monkeypatch.setattr(ls, "load_judge", lambda name: scripted())
-    exec(compile(block, page.name, "exec"), {})
+    rows = [row.columns for row in readers.rows("ragas.csv") if not isinstance(row, str)]
+    named = [row | {"id": id, "lang": "en"} for row, id in zip(rows, ("1", "2", "17"), strict=True)]
+    lines = "".join(json.dumps(row) + "\n" for row in named)
+    for name in ("rag.jsonl", "live.jsonl"):
+        (tmp_path / name).write_text(lines)
+    for name in ("rag", "main", "before", "after", "old", "new", "now"):
+        ls.score("rag.jsonl", judge=scripted(), out=f"runs/{name}")
+    judgments(tmp_path / "judgments", 20)
+    custom = (ROOT / "docs" / "custom-metrics.md").read_text("utf-8")
+    (tmp_path / "politeness.py").write_text(
+        re.findall(r"^```python\n(.*?)^```", custom, re.DOTALL | re.MULTILINE)[0]
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "home" / "judges" / "qwen2.5-coder-1.5b").mkdir(parents=True)  # for a card of one's own
+    shell.judge = scripted(tone={"tone": "polite"})
+    monkeypatch.setattr(ls, "load_judge", lambda name, **options: shell.judge)
+    return tmp_path
 
 
-def test_there_are_pages_for_three_tools() -> None:
-    assert [page.stem for page in MIGRATIONS] == ["from-deepeval", "from-mastra", "from-ragas"]
+@pytest.mark.parametrize("page", [page for page in PAGES if command_lines(page)], ids=ids)
+def test_the_commands_of_a_page_run(
+    page: Path,
+    folder: Path,
+    shell: Shell,  # noqa: F811
+) -> None:
+    for block in blocks(page):
+        if block.language == "json" and '"id"' in block.text:  # the file that the page says to save
+            (folder / "rag.jsonl").write_text(block.text)
+    known = commands()
+    for words in command_lines(page):
+        if words[0] in ONLY_PARSED or " ".join(words[:2]) in ONLY_PARSED:
+            parsed(known, words)
+            continue
+        if words[:2] == ["watch", "live.jsonl"] and "--idle" not in words:
+            words += ["--idle", "0"]
+        if words[0] in ("score", "watch") and "--out" in words:  # a reader has no run there yet
+            shutil.rmtree(words[words.index("--out") + 1], ignore_errors=True)
+        code, _, err = shell(*words)
+        assert code == 0, f"localscore {shlex.join(words)}: {err}"
 
 
-def test_the_readme_has_python() -> None:
-    assert len(BLOCKS) == 2
+def parsed(known: dict[str, Any], words: list[str]) -> None:
+    """Check that a command takes its options, without running it."""
+    if words[0].startswith("--"):
+        group: Any = get_command(app.app)
+        assert words[0] in {name for parameter in group.params for name in parameter.opts}
+        return
+    command, rest = known[words[0]], words[1:]
+    if hasattr(command, "commands"):
+        command, rest = command.commands[rest[0]], rest[1:]
+    command.make_context(words[0], rest)
 
 
 @pytest.mark.parametrize(
-    "name", re.findall(r"scripts/([\w-]+)", README + (ROOT / "CONTRIBUTING.md").read_text())
+    "page",
+    [p for p in PAGES if p.name not in OURS.values() and any(b.language == "python" for b in blocks(p))],
+    ids=ids,
+)
+def test_the_python_of_a_page_runs(page: Path, folder: Path) -> None:
+    for block in blocks(page):
+        if block.language == "json":
+            (folder / "rag.jsonl").write_text(block.text)
+    names: dict[str, object] = {}
+    for block in blocks(page):
+        if block.language == "python":
+            exec(compile(block.text, page.name, "exec"), names)
+
+
+@pytest.mark.parametrize(("test", "page"), OURS.items())
+def test_a_page_with_tests_of_its_own_is_named_by_them(test: str, page: str) -> None:
+    assert f'"{page}"' in (ROOT / test).read_text("utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_what_a_page_shows_of_files_can_be_read(page: Path) -> None:
+    read = {
+        "json": lambda text: [json.loads(line) for line in text.splitlines()],
+        "toml": tomllib.loads,
+        "yaml": yaml.safe_load,
+        "python": lambda text: compile(text, page.name, "exec"),
+    }
+    for block in blocks(page):
+        assert block.language in {*read, "sh", "ts", "text"}, block.language
+        if block.language in read:
+            assert read[block.language](block.text)
+
+
+SEED_OPTIONS = ["model", "context", "contextExtractor", "scale"] + [
+    f"penalties.{name}"
+    for name in ("unusedHighRelevanceContext", "missingContextPerItem", "maxMissingContextPenalty")
+]
+"""Of `createContextRelevanceScorerLLM`; `createContextRecallScorer` has the first four."""
+
+
+@pytest.mark.parametrize("option", SEED_OPTIONS)
+def test_an_option_of_the_seed_scorers_has_our_names_and_they_work(option: str) -> None:
+    page = (ROOT / "docs" / "from-mastra.md").read_text("utf-8")
+    [row] = [
+        line for line in page.splitlines() if re.match(rf"\| `(options\.)?{re.escape(option)}` \|", line)
+    ]
+    _, _, flag, python, _ = (cell.strip() for cell in row.split("|"))
+    flags = {name for parameter in commands()["score"].params for name in parameter.opts}
+    assert flag == "the contexts' column" or re.findall(r"--[\w-]+", flag)[0] in flags
+    [name] = re.findall(r"(\w+)=", python)
+    value: Any = {"context": ["Ann ran."], "context_extractor": lambda input, output: ["Ann ran."]}.get(
+        name, 0.25
+    )
+    if python.startswith("`Penalties("):
+        penalties = ls.Penalties(**{name: 0.25})
+        assert (
+            getattr(ls.ContextRelevanceOptions(context=["Ann ran."], penalties=penalties).penalties, name)
+            == 0.25
+        )
+    elif name == "model":
+        ls.create_context_relevance_scorer(
+            model=scripted(), options=ls.ContextRelevanceOptions(context=["Ann ran."])
+        )
+        ls.create_context_recall_scorer(
+            model=scripted(), options=ls.ContextRecallOptions(context=["Ann ran."])
+        )
+    else:
+        given: dict[str, Any] = {"context": ["Ann ran."], name: value}
+        for kind in (ls.ContextRelevanceOptions, ls.ContextRecallOptions):
+            assert getattr(kind(**given), name) == value
+
+
+def test_the_reference_of_the_commands_and_the_manual_are_as_the_commands_say() -> None:
+    told = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "write_reference.py", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+
+
+def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed")
+    site = str(tmp_path / "site")
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", site]
+    told = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    pages = list((tmp_path / "site").rglob("*.html"))
+    assert len(pages) == len(DOCS) + 1  # and one for what is not there
+    loaded = {
+        url
+        for page in pages
+        for url in re.findall(
+            r'<(?:script|link|img)\b[^>]*(?:src|href)="(https?:[^"]*)"', page.read_text("utf-8")
+        )
+    }
+    assert loaded == set()
+    assert "var __index" in (tmp_path / "site" / "search" / "search_index.js").read_text("utf-8")[:20]
+
+
+def test_the_french_pages_have_the_code_of_the_english_ones() -> None:
+    for page in sorted((ROOT / "docs" / "fr").glob("*.md")):
+        english = [block.language for block in blocks(ROOT / "docs" / page.name)]
+        assert [block.language for block in blocks(page)] == english
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_the_files_that_a_page_links_to_are_there(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        {name for page in PAGES for name in re.findall(r"scripts/([\w-]+(?:\.py)?)", page.read_text("utf-8"))}
+    ),
 )
 def test_the_scripts_that_are_named_are_there(name: str) -> None:
-    assert (ROOT / "scripts" / name).stat().st_mode & 0o100
+    path = ROOT / "scripts" / name
+    assert path.exists()
+    assert path.suffix == ".py" or path.stat().st_mode & 0o100
 
 
 @pytest.mark.parametrize("row", EXAMPLES, ids=lambda row: row["id"])
