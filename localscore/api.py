@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -19,9 +18,10 @@ from localscore.messages import has_messages
 from localscore.metrics import ContextRecall, ContextRelevance, Metric, distinct
 from localscore.rescoring import rescore
 from localscore.results import SampleResult, ScoreResult
-from localscore.runs import Run, load_run, recording
+from localscore.runs import Run, load_run
 from localscore.samples import Sample
 from localscore.scoring import Penalties
+from localscore.sittings import sitting
 
 __all__ = [
     "ContextRecallOptions",
@@ -108,43 +108,20 @@ def score(
     chosen = _as_judge(judge)
     manifest = Manifest.of(chosen.identity, metrics, dataset)
 
-    start, before = time.monotonic(), replace(chosen.tokens)
     with ExitStack() as stack:
         chosen = stack.enter_context(cached(chosen, cache))
-        writer = None
-        results: list[SampleResult] = []
-        if out is not None:
-            writer = stack.enter_context(recording(Path(out), manifest, dataset.samples, overwrite=overwrite))
-            results.extend(writer.kept)
-        failed = {result.id: result.sample for result in results if result.failed}
-        if writer is not None and failed:
-            again = {result.id: result for result in engine.run(failed.values(), metrics, chosen)}
-            results = [again.get(result.id, result) for result in results]
-            writer.rewrite(results)
-        waiting = dataset.samples[len(results) :]
-        for result in engine.run(waiting, metrics, chosen, listener=listener, kept=len(results)):
-            results.append(result)
-            if writer is not None:
-                writer.write(result)
+        folder = Path(out) if out is not None else None
+        this = stack.enter_context(sitting(chosen, manifest, dataset.samples, folder, overwrite=overwrite))
+        failed = dict(this.failed)
+        this.mend(dict(zip(failed, engine.run(failed.values(), metrics, chosen), strict=True)))
+        waiting = dataset.samples[this.results :]
+        for result in engine.run(waiting, metrics, chosen, listener=listener, kept=this.results):
+            this.take(result)
             if on_result is not None:
                 on_result(result)
             if fail_fast and result.failed:
                 _end_with(result)
-        tokens = {
-            "read": chosen.tokens.read - before.read,
-            "written": chosen.tokens.written - before.written,
-            "samples": len(failed) + len(waiting),
-        }
-        finished = manifest.finished_with(
-            results,
-            tokens,
-            cached=chosen.tokens.cached - before.cached,
-            seconds=time.monotonic() - start,
-        )
-        run = Run(tuple(results), finished, Path(out) if out is not None else None)
-        if writer is not None:
-            writer.finish(run)
-    return run
+        return this.finished(len(failed) + len(waiting))
 
 
 def _end_with(result: SampleResult) -> NoReturn:

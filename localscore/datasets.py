@@ -13,7 +13,7 @@ from localscore.columns import Columns
 from localscore.errors import DataError, OptionError
 from localscore.readers import Row
 from localscore.samples import TOOL_RESULTS, RowError, Sample
-from localscore.shelf import Samples, Shelf
+from localscore.shelf import Shelf, Shelved
 
 CONTEXTS_FROM = ("column", TOOL_RESULTS)
 """Where the contexts of a row may be."""
@@ -97,14 +97,14 @@ class Intake:
         besides = ["contexts"] if self._contexts_from == TOOL_RESULTS else []
         self._columns = Columns(options["mapping"], besides=besides)
         self._needs = needs
-        self._shelf, self._digest = Shelf(), hashlib.sha256()
+        self._shelf, self._digest = Shelf(Sample.model_validate_json), hashlib.sha256()
         self._known: dict[str, str] = {}
         self._complaints: list[str] = []
 
     @property
-    def samples(self) -> Samples:
+    def samples(self) -> Shelved[Sample]:
         """The samples of all good rows so far."""
-        return self._shelf.samples()
+        return self._shelf.things()
 
     def take(self, row: Row | str) -> list[str]:
         """Keep the sample of a row; return what is wrong with it, if anything is."""

@@ -9,7 +9,7 @@ A sample is finished when the plans of all its metrics have returned a score.
 from __future__ import annotations
 
 import logging
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -181,7 +181,7 @@ class _Answers:
     """The answers known so far, by the inquiries' keys."""
 
     def __init__(self, judge: Judge, listener: Listener | None, progress: Progress) -> None:
-        self.known: dict[str, Answer] = {}
+        self.known: OrderedDict[str, Answer] = OrderedDict()
         self.progress = progress
         self._judge = judge
         self._listener = listener
@@ -193,8 +193,10 @@ class _Answers:
     def get(self, inquiries: Sequence[Inquiry[Any]]) -> None:
         """Make the answers of these inquiries known, asking the judge for each distinct new one once."""
         asked = {inquiry.key: inquiry for inquiry in inquiries}
-        for key in [k for k in self.known if k not in asked][: max(0, len(self.known) - REMEMBERED)]:
-            del self.known[key]
+        for _ in range(len(self.known) - REMEMBERED):
+            key, answer = self.known.popitem(last=False)
+            if key in asked:
+                self.known[key] = answer
         new = [inquiry for key, inquiry in asked.items() if key not in self.known]
         self._ask(new)
         cut = [i for i in new if isinstance(self.known[i.key], OutputTruncated)]

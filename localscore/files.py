@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,11 +28,12 @@ def alone(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
+def write_whole(path: Path, content: bytes | Iterable[bytes]) -> None:
+    """Write a file whole or not at all; its content may come in pieces."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        partial.write_bytes(content)
+        with partial.open("wb") as file:
+            file.writelines([content] if isinstance(content, bytes) else content)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -30,7 +30,9 @@ from localscore.verdicts import (
     Sufficiency,
     Usage,
     V,
+    Verdict,
     legal_values,
+    schema,
 )
 
 QUESTIONS = (
@@ -101,12 +103,24 @@ class Inquiry(Generic[V]):
     @cached_property
     def key(self) -> str:
         """A hash of everything that decides the verdict, apart from the judge."""
-        told = [
-            [*one.chunks, one.verdict.model_json_schema(), one.compared if one.measured else None]
-            for one in (self, *self.beside)
-        ]
-        sent = json.dumps(told, sort_keys=True)
+        sent = _listing(one.sent for one in (self, *self.beside))
         return hashlib.sha256(sent.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    @cached_property
+    def sent(self) -> str:
+        """What decides the verdict, were it asked alone, as JSON."""
+        compared = json.dumps(self.compared if self.measured else None)
+        return _listing([*map(json.dumps, self.chunks), _schema(self.verdict), compared])
+
+
+def _listing(parts: Iterable[str]) -> str:
+    """Return a list of what is JSON already, as JSON."""
+    return f"[{', '.join(parts)}]"
+
+
+@lru_cache(maxsize=512)
+def _schema(verdict: type[Verdict]) -> str:
+    return json.dumps(schema(verdict), sort_keys=True)
 
 
 def together(*inquiries: Inquiry[Any]) -> tuple[Inquiry[Any], ...]:
@@ -352,11 +366,12 @@ def _made(
     safe = {
         name: text
         if name == "contexts" and files
-        else fenced(text, known, first=re.search(rf"^\{{{name}\}}", template, flags=re.MULTILINE) is not None)
+        else fenced(text, known, first=_begins_a_line(name, template))
         for name, text in texts.items()
     }
-    chunks = re.split(r"^~~~\n", template.removesuffix("\n"), flags=re.MULTILINE)
-    filled = [(text, places) for text, places in (_filled(chunk, safe) for chunk in chunks) if text]
+    filled = [
+        (text, places) for text, places in (_filled(chunk, safe) for chunk in _chunks(template)) if text
+    ]
     compared = [
         Span(number - len(filled), *places[_COMPARED[question]])
         for number, (_, places) in enumerate(filled)
@@ -373,16 +388,27 @@ def _made(
     )
 
 
-def _filled(chunk: str, texts: Mapping[str, str]) -> tuple[str, dict[str, tuple[int, int]]]:
+@lru_cache(maxsize=64)
+def _begins_a_line(name: str, template: str) -> bool:
+    return re.search(rf"^\{{{name}\}}", template, flags=re.MULTILINE) is not None
+
+
+@lru_cache(maxsize=64)
+def _chunks(template: str) -> tuple[tuple[str, ...], ...]:
+    """Return the chunks of a template, each as its pieces; every second piece is a slot."""
+    chunks = re.split(r"^~~~\n", template.removesuffix("\n"), flags=re.MULTILINE)
+    return tuple(tuple(re.split(r"(\{\w+\})", chunk)) for chunk in chunks)
+
+
+def _filled(pieces: Sequence[str], texts: Mapping[str, str]) -> tuple[str, dict[str, tuple[int, int]]]:
     """Fill texts into a chunk of a template, and tell where each of them is."""
-    pieces: list[str] = []
+    filled = ""
     places: dict[str, tuple[int, int]] = {}
-    for piece in re.split(r"(\{\w+\})", chunk):
-        name = piece[1:-1]
-        if piece == f"{{{name}}}" and name in texts:
-            start = sum(map(len, pieces))
-            places[name] = start, start + len(texts[name])
-            pieces.append(texts[name])
+    for number, piece in enumerate(pieces):
+        text = texts.get(piece[1:-1]) if number % 2 else None
+        if text is None:
+            filled += piece
         else:
-            pieces.append(piece)
-    return "".join(pieces), places
+            places[piece[1:-1]] = len(filled), len(filled) + len(text)
+            filled += text
+    return filled, places

@@ -20,7 +20,6 @@ from localscore.inquiries import prompts_hash
 from localscore.judges import JudgeIdentity
 from localscore.metrics import METRICS, Metric
 from localscore.metrics.written import named
-from localscore.results import SampleResult
 from localscore.scoring import Penalties
 
 PACKAGES = (
@@ -122,12 +121,9 @@ class Manifest(BaseModel):
         return self.model_copy(update={"finished": _now(), "seconds": round(seconds, 1)})
 
     def finished_with(
-        self, results: Sequence[SampleResult], tokens: dict[str, int], *, cached: int = 0, seconds: float
+        self, tokens: dict[str, int], *, cached: int, near_ties: int, seconds: float
     ) -> Manifest:
         """Return the manifest of the run now that it is finished."""
-        noise = self.judge.get("noise", 0.0)
-        margins = [judgment.margin for result in results for judgment in result.judgments]
-        near_ties = sum(margin is not None and margin <= noise for margin in margins)
         return self.finished_now(seconds).model_copy(
             update={"tokens": tokens, "cached": cached, "near_ties": near_ties}
         )

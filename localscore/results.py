@@ -193,7 +193,8 @@ class KeptJudgment(Judgment):
     @classmethod
     def kept(cls, judgment: Judgment, *, question: str, key: str) -> KeptJudgment:
         """Return a judgment with what it answers."""
-        return cls(**judgment.model_dump(include=set(Judgment.model_fields)), question=question, key=key)
+        fields = {name: getattr(judgment, name) for name in Judgment.model_fields}
+        return cls.model_construct(**fields, question=question, key=key)
 
 
 class Refusal(_Frozen):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -34,14 +35,17 @@ R = TypeVar("R")
 class Run:
     """The results of scoring some samples, and their manifest."""
 
-    results: tuple[SampleResult, ...]
+    results: Sequence[SampleResult]
+    """In the order of the samples; those that were just scored are on disk."""
     manifest: Manifest
     folder: Path | None = None
+    counted: dict[str, MetricSummary] | None = field(default=None, repr=False, compare=False)
+    """The summary, where it was made while the results came."""
 
-    @property
+    @cached_property
     def summary(self) -> dict[str, MetricSummary]:
         """Means and counts per metric."""
-        return summarise(self.results)
+        return summarise(self.results) if self.counted is None else self.counted
 
     @property
     def failed(self) -> int:
@@ -59,17 +63,13 @@ class Run:
 class RunWriter:
     """Writes a run folder line by line; see `recording`."""
 
-    def __init__(self, folder: Path, manifest: Manifest, kept: list[SampleResult]) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.manifest = manifest
-        self.kept = kept
-        """The results that an earlier sitting has written."""
         self._lines = (folder / RESULTS).open("ab", buffering=0)
 
-    def write(self, result: SampleResult) -> None:
-        """Append one result, whole or not at all; it is on its way to the disk when this returns."""
-        line, whole = _line(result), self._lines.tell()
-        written = 0
+    def write(self, line: bytes) -> None:
+        """Append one line with its end, whole or not at all; it is on its way to the disk when this returns."""
+        whole, written = self._lines.tell(), 0
         try:
             while written < len(line):
                 written += self._lines.write(line[written:])
@@ -77,14 +77,10 @@ class RunWriter:
             if written < len(line):  # a full disk takes a part of what it is given
                 self._lines.truncate(whole)
 
-    def rewrite(self, results: Iterable[SampleResult]) -> None:
-        """Put these results in the place of all that were written, whole or not at all."""
-        self.replace(map(_line, results))
-
     def replace(self, lines: Iterable[bytes]) -> None:
         """Put these lines, each with its end, in the place of all that were written, whole or not at all."""
         self._lines.close()
-        write_whole(self.folder / RESULTS, b"".join(lines))
+        write_whole(self.folder / RESULTS, lines)
         self._lines = (self.folder / RESULTS).open("ab", buffering=0)
 
     def finish(self, run: Run) -> None:
@@ -100,9 +96,21 @@ class RunWriter:
 
 @contextmanager
 def recording(
-    folder: Path, manifest: Manifest, samples: Sequence[Sample], *, overwrite: bool = False
+    folder: Path,
+    manifest: Manifest,
+    samples: Sequence[Sample],
+    *,
+    overwrite: bool = False,
+    on_kept: Callable[[bytes, SampleResult], None] | None = None,
 ) -> Iterator[RunWriter]:
     """Open a run folder for writing, keeping the results that are already in it.
+
+    Args:
+        folder: where it is, or will be.
+        manifest: what the run is.
+        samples: what it is of.
+        overwrite: keep nothing of what is there.
+        on_kept: gets each line that is kept, with its end, and its result.
 
     Raises:
         RunError: the folder cannot be written, or is being written by another process, or holds another run and
@@ -114,11 +122,15 @@ def recording(
             for name in (MANIFEST, RESULTS, SUMMARY):
                 for left in folder.glob(f".{name}.*"):  # by a process that was killed; see `write_whole`
                     left.unlink()
-            kept = [] if overwrite else _kept(folder, manifest, samples)
+            kept = 0
+            for line, result in () if overwrite else _kept(folder, manifest, samples):
+                kept += len(line)
+                if on_kept is not None:
+                    on_kept(line, result)
             _cut_results(folder, kept)  # first, so that no row can be taken for one of the new manifest's
             _write_manifest(folder, manifest)
             (folder / SUMMARY).unlink(missing_ok=True)
-            writer = RunWriter(folder, manifest, kept)
+            writer = RunWriter(folder)
             try:
                 yield writer
             finally:
@@ -188,29 +200,30 @@ def load_manifest(folder: Path) -> Manifest:
         raise RunError(f"{str(folder / MANIFEST)!r} cannot be read: {error}") from None
 
 
-def _kept(folder: Path, manifest: Manifest, samples: Sequence[Sample]) -> list[SampleResult]:
-    """Return the results already in a folder that this run would give again."""
+def _kept(
+    folder: Path, manifest: Manifest, samples: Sequence[Sample]
+) -> Iterator[tuple[bytes, SampleResult]]:
+    """Give the results already in a folder that this run would give again, each with its line."""
     hint = "Choose another --out, or pass --overwrite to score everything again."
     if not (folder / RESULTS).exists():
-        return []
+        return
     if not (folder / MANIFEST).exists():
         raise RunError(f"{str(folder)!r} holds results without a manifest.", hint=hint)
-    earlier = load_run(folder)
-    if earlier.manifest.identity != manifest.identity:
+    earlier = load_manifest(folder)
+    if earlier.identity != manifest.identity:
+        raise RunError(f"{str(folder)!r} holds a run with {_difference(earlier, manifest)}.", hint=hint)
+    there = sum(1 for _ in _whole_lines(folder / RESULTS))
+    if there > len(samples):
         raise RunError(
-            f"{str(folder)!r} holds a run with {_difference(earlier.manifest, manifest)}.", hint=hint
+            f"{str(folder)!r} holds {there} results; this run has {len(samples)} samples.", hint=hint
         )
-    if len(earlier.results) > len(samples):
-        raise RunError(
-            f"{str(folder)!r} holds {len(earlier.results)} results; this run has {len(samples)} samples.",
-            hint=hint,
-        )
-    for result, sample in zip(earlier.results, samples, strict=False):
+    for number, (line, sample) in enumerate(zip(_whole_lines(folder / RESULTS), samples, strict=False), 1):
+        result = read_line(SampleResult.model_validate_json, line, folder, number)
         if result.sample.model_dump_json() != sample.model_dump_json():
             raise RunError(
                 f"{str(folder)!r} holds a run of other data: sample {result.id!r} differs.", hint=hint
             )
-    return list(earlier.results)
+        yield line + b"\n", result
 
 
 def _difference(earlier: Manifest, now: Manifest) -> str:
@@ -219,13 +232,14 @@ def _difference(earlier: Manifest, now: Manifest) -> str:
     return "other prompts" if earlier.prompts != now.prompts else "other metrics or options"
 
 
-def _cut_results(folder: Path, kept: Sequence[SampleResult]) -> None:
-    """Leave exactly the kept results in the file; a line that was cut in the middle goes."""
+def _cut_results(folder: Path, kept: int) -> None:
+    """Leave exactly so many bytes in the file; a line that was cut in the middle goes."""
     path = folder / RESULTS
-    if path.exists():
-        whole = sum(len(line) + 1 for line in _whole_lines(path)) if kept else 0
+    if not kept:
+        path.unlink(missing_ok=True)  # and not emptied: an earlier `Run` may still read it
+    else:
         with path.open("ab") as file:
-            file.truncate(whole)
+            file.truncate(kept)
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
@@ -244,10 +258,6 @@ def read_line(read: Callable[[bytes], R], line: bytes, folder: Path, number: int
     except ValidationError as error:
         where = f"{folder / RESULTS}:{number}"
         raise RunError(f"{where}: not a results line of this version of localscore: {error}") from None
-
-
-def _line(result: SampleResult) -> bytes:
-    return result.model_dump_json().encode() + b"\n"
 
 
 def _write_manifest(folder: Path, manifest: Manifest) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable
 
@@ -26,24 +27,65 @@ class MetricSummary(BaseModel):
     bands: dict[str, int]
 
 
-def summarise(results: Iterable[SampleResult]) -> dict[str, MetricSummary]:
-    """Return for each metric its mean and its counts.
+class Tally:
+    """Counts results as they come and keeps none of them: eight bytes a score.
 
-    Scores of status `failed` and `not_scorable` have no number and do not count in the mean.
+    Args:
+        noise: the distance of two probabilities up to which they are a near tie.
     """
-    by_metric: dict[str, list[ScoreResult]] = {}
-    for result in results:
+
+    def __init__(self, noise: float = 0.0) -> None:
+        self.results = 0
+        self.near_ties = 0
+        """Closed verdicts whose two most probable values are no farther apart than the noise."""
+        self._noise = noise
+        self._metrics: dict[str, _Counts] = {}
+
+    def add(self, result: SampleResult) -> None:
+        """Count one more result."""
+        self.results += 1
         for name, score in result.scores.items():
-            by_metric.setdefault(name, []).append(score)
-    return {name: _summary(scores) for name, scores in by_metric.items()}
+            self._metrics.setdefault(name, _Counts()).add(score)
+        for judgment in result.judgments:
+            margin = judgment.margin
+            self.near_ties += margin is not None and margin <= self._noise
+
+    @property
+    def summary(self) -> dict[str, MetricSummary]:
+        """For each metric its mean and its counts.
+
+        Scores of status `failed` and `not_scorable` have no number and do not count in the mean.
+        """
+        return {name: counts.summary for name, counts in self._metrics.items()}
 
 
-def _summary(scores: list[ScoreResult]) -> MetricSummary:
-    numbers = [score.score for score in scores if score.score is not None]
-    return MetricSummary(
-        mean=round(mean(numbers), 6) if numbers else None,
-        scored=len(numbers),
-        failed=sum(score.status == "failed" for score in scores),
-        statuses=dict(sorted(Counter(score.status for score in scores).items())),
-        bands=dict(sorted(Counter(score.band for score in scores if score.band is not None).items())),
-    )
+class _Counts:
+    def __init__(self) -> None:
+        self._numbers = array("d")
+        self._statuses: Counter[str] = Counter()
+        self._bands: Counter[str] = Counter()
+
+    def add(self, score: ScoreResult) -> None:
+        if score.score is not None:
+            self._numbers.append(score.score)
+        self._statuses[score.status] += 1
+        if score.band is not None:
+            self._bands[score.band] += 1
+
+    @property
+    def summary(self) -> MetricSummary:
+        return MetricSummary(
+            mean=round(mean(self._numbers), 6) if self._numbers else None,
+            scored=len(self._numbers),
+            failed=self._statuses["failed"],
+            statuses=dict(sorted(self._statuses.items())),
+            bands=dict(sorted(self._bands.items())),
+        )
+
+
+def summarise(results: Iterable[SampleResult]) -> dict[str, MetricSummary]:
+    """Return for each metric its mean and its counts."""
+    tally = Tally()
+    for result in results:
+        tally.add(result)
+    return tally.summary

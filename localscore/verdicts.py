@@ -156,13 +156,24 @@ def _legal_field(annotation: Any, metadata: list[Any]) -> tuple[Any, ...]:
     return ()
 
 
+@lru_cache(maxsize=512)
+def schema(verdict: type[Verdict]) -> dict[str, Any]:
+    """Return the JSON schema that the judge is held to; not to be changed, since it is made once."""
+    return verdict.model_json_schema()
+
+
 def certainty(verdict: Verdict) -> dict[str, float]:
     """Return the probabilities of a closed verdict that is beyond doubt; none for an open one.
 
     >>> certainty(Usage(used=False))
     {'true': 0.0, 'false': 1.0}
     """
-    return {value.label(): float(value == verdict) for value in legal_values(type(verdict))}
+    return dict(_certain(verdict)) if legal_values(type(verdict)) else {}
+
+
+@lru_cache(maxsize=4096)
+def _certain(verdict: Verdict) -> Mapping[str, float]:
+    return {label: float(value == verdict) for label, value in _by_label(type(verdict)).items()}
 
 
 def decided(verdict: type[V], probabilities: Mapping[str, float]) -> tuple[V, dict[str, float]]:
@@ -198,7 +209,8 @@ def parsed(verdict: type[V], written: str | Mapping[str, Any]) -> V:
     fields = _json(written) if isinstance(written, str) else written
     try:
         found = verdict.model_validate(fields)
-        found.model_dump_json()
+        if not legal_values(verdict):
+            found.model_dump_json()  # half a character pair is no text
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, d['loc'])) or 'object'}: {d['msg']}" for d in error.errors())
     except PydanticSerializationError as error:

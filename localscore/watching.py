@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
 from localscore import engine
@@ -18,8 +17,9 @@ from localscore.manifests import Manifest
 from localscore.metrics import ContextRecall, ContextRelevance, Metric, distinct
 from localscore.readers.growing import Growing
 from localscore.results import SampleResult
-from localscore.runs import Run, recording
+from localscore.runs import Run
 from localscore.samples import Sample
+from localscore.sittings import sitting
 
 
 def watch(
@@ -108,40 +108,20 @@ def watch(
 
     look()
     chosen: Judge = load_judge(judge) if isinstance(judge, str | Path) else judge
-    start, before = time.monotonic(), replace(chosen.tokens)
     with ExitStack() as stack:
         chosen = stack.enter_context(cached(chosen, cache))
         manifest = Manifest.of(chosen.identity, metrics, intake.dataset(str(path)))
-        writer = None
-        results: list[SampleResult] = []
-        if out is not None:
-            writer = stack.enter_context(recording(Path(out), manifest, intake.samples))
-            results.extend(writer.kept)
-        kept = len(results)
+        folder = Path(out) if out is not None else None
+        this = stack.enter_context(sitting(chosen, manifest, intake.samples, folder))
+        kept = this.results
         try:
             for samples in coming(kept):
-                for result in engine.run(samples, metrics, chosen, listener=listener, kept=len(results)):
-                    results.append(result)
-                    if writer is not None:
-                        writer.write(result)
+                for result in engine.run(samples, metrics, chosen, listener=listener, kept=this.results):
+                    this.take(result)
                     if on_result is not None:
                         on_result(result)
         except KeyboardInterrupt:
             pass  # the way in which a watch ends
         intake.check(str(path))
         told = Manifest.of(chosen.identity, metrics, intake.dataset(str(path)))
-        tokens = {
-            "read": chosen.tokens.read - before.read,
-            "written": chosen.tokens.written - before.written,
-            "samples": len(results) - kept,
-        }
-        finished = told.model_copy(update={"started": manifest.started}).finished_with(
-            results,
-            tokens,
-            cached=chosen.tokens.cached - before.cached,
-            seconds=time.monotonic() - start,
-        )
-        run = Run(tuple(results), finished, Path(out) if out is not None else None)
-        if writer is not None:
-            writer.finish(run)
-    return run
+        return this.finished(this.results - kept, told.model_copy(update={"started": manifest.started}))

@@ -48,7 +48,7 @@ def run_of(
     run = Run(results, manifest.finished_now(1.0) if finished else manifest, folder)
     if folder is not None:
         with recording(folder, manifest, dataset.samples) as writer:
-            writer.rewrite(results)
+            writer.replace(result.model_dump_json().encode() + b"\n" for result in results)
             writer.finish(run)
     return run
 

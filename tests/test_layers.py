@@ -32,6 +32,7 @@ LAYERS = [
     {"overlap", "cutpoints", "statistics"},
     {"manifests"},
     {"replay", "runs"},
+    {"sittings"},
     {"rescoring", "movements", "comparable"},
     {"compare", "foreign"},
     {"agreement", "gate"},

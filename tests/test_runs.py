@@ -180,12 +180,12 @@ def test_without_judgments_a_line_says_the_same_in_any_order(tmp_path: Path, las
     metadata = {"x": {"a": {}, "judgments": []}, "y": '},"judgments":[{'}
     judge = scripted(sufficiency={"sufficient": False})
     run = ls.score([ROWS[0] | metadata, ROWS[1]], judge=judge, out=tmp_path)
+    expected = [result.model_dump(exclude={"judgments"}) for result in run.results]
     path = tmp_path / "results.jsonl"
     rows = [json.loads(line) for line in path.read_bytes().splitlines()]
     ordered = [{key: row[key] for key in sorted(row, key=lambda key: key == last)} for row in rows]
     path.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in ordered))
     light = ls.load_run(tmp_path, judgments=False)
-    expected = [result.model_dump(exclude={"judgments"}) for result in run.results]
     assert [result.model_dump(exclude={"judgments"}) for result in light.results] == expected
     assert [result.judgments for result in light.results] == [(), ()]
 

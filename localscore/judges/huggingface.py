@@ -29,7 +29,7 @@ from localscore.judges.reading import Reader
 from localscore.judges.units import Asked, Pass, asked_together
 from localscore.judges.writing import write
 from localscore.results import Judgment
-from localscore.verdicts import Verdict, legal_values, parsed
+from localscore.verdicts import Verdict, legal_values, parsed, schema
 
 log = logging.getLogger("localscore")
 
@@ -196,8 +196,8 @@ class HuggingFaceJudge:
             ) from error
 
     def _compiled(self, verdict: type[Verdict]) -> str:
-        schema = verdict.model_json_schema() | {"x-guidance": SPELLING}
-        grammar: str = self._outlines.get_json_schema_logits_processor(json.dumps(schema)).grammar
+        told = schema(verdict) | {"x-guidance": SPELLING}
+        grammar: str = self._outlines.get_json_schema_logits_processor(json.dumps(told)).grammar
         return grammar
 
     @cached_property
