@@ -11,7 +11,7 @@ import typer
 
 from localscore import api
 from localscore.cli.app import UNWELL, app, show
-from localscore.cli.options import Device, Dtype, Quantize
+from localscore.cli.options import Backend, Device, Dtype, Quantize
 
 if TYPE_CHECKING:
     from localscore.judges.machine import Machine
@@ -24,6 +24,7 @@ def doctor(
     judge: Annotated[
         str | None, typer.Option(help="Look at this judge's files too, load it, and ask it two questions.")
     ] = None,
+    backend: Backend = "auto",
     device: Device = "auto",
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
@@ -38,7 +39,9 @@ def doctor(
     from localscore.doctor import Check, examine
 
     found: list[Check] = []
-    load = partial(api.load_judge, device=device, dtype=dtype, quantize=quantize, verify="full")
+    load = partial(
+        api.load_judge, backend=backend, device=device, dtype=dtype, quantize=quantize, verify="full"
+    )
     for check in examine(judge, load=load, machine=_machine):
         found.append(check)
         if not as_json:

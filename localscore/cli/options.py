@@ -11,6 +11,12 @@ import typer
 from localscore.errors import OptionError
 
 JudgeName = Annotated[str, typer.Option(help="A card (see `models list`), a model folder, or a .gguf file.")]
+Backend = Annotated[
+    Literal["auto", "transformers", "llamacpp"],
+    typer.Option(
+        help="What reads; llamacpp takes a GGUF file as it is, in less memory. auto is transformers."
+    ),
+]
 Device = Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU if there is one.")]
 Dtype = Annotated[
     Literal["auto", "float32", "bfloat16", "float16"], typer.Option(help="auto is float32 on a CPU.")

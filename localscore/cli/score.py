@@ -15,6 +15,7 @@ from localscore import api, columns, datasets
 from localscore.cache import cache_path
 from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say
 from localscore.cli.options import (
+    Backend,
     BatchTokens,
     Cache,
     CalibrationChoice,
@@ -76,6 +77,7 @@ def score(
     max_missing_penalty: Annotated[
         float, typer.Option(help="The most that missing items cost together.")
     ] = Penalties.max_missing_context_penalty,
+    backend: Backend = "auto",
     device: Device = "auto",
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
@@ -124,6 +126,7 @@ def score(
         say(f"Left out: {complaint}")
     loaded = api.load_judge(
         judge,
+        backend=backend,
         device=device,
         dtype=dtype,
         quantize=quantize,
