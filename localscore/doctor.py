@@ -175,7 +175,7 @@ def _smoke(name: str, load: Callable[[str], Judge]) -> Iterator[Check]:
         yield _asked(judge, inquiry)
 
 
-_ARITHMETIC = ("device", "dtype", "quantize")
+_ARITHMETIC = ("backend", "device", "dtype", "quantize")
 
 
 def _asked(judge: Judge, inquiry: inquiries.Inquiry[Any]) -> Check:

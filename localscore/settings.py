@@ -12,6 +12,7 @@ from localscore import project
 from localscore.errors import OptionError
 
 ContextsFrom = Literal["column", "tool-results"]
+Backend = Literal["auto", "transformers", "llamacpp"]
 Device = Literal["auto", "cpu", "cuda"]
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 Quantize = Literal["none", "fp16-weights", "int8"]
@@ -36,6 +37,7 @@ class Settings(BaseModel):
     missing_penalty: float | None = None
     max_missing_penalty: float | None = None
     skip_bad_rows: bool | None = None
+    backend: Backend | None = None
     device: Device | None = None
     dtype: Dtype | None = None
     quantize: Quantize | None = None

@@ -42,7 +42,7 @@ LAYERS = [
     {"cli", "__init__", "__main__"},
 ]
 STATISTICS = {"scipy", "sklearn"}
-HEAVY = {"torch", "transformers", "outlines", "llguidance", "tokenizers", "safetensors"}
+HEAVY = {"torch", "transformers", "outlines", "llguidance", "llama_cpp", "tokenizers", "safetensors"}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -88,7 +88,7 @@ def on_card(agreement: Agreement) -> dict[str, Measured]:
     """Return what a judge's card says of how well it agrees with people, by kind of question."""
     details = agreement.judge
     quantize = details.get("quantize", "none")
-    arithmetic = details.get("dtype", "") if quantize == "none" else quantize
+    arithmetic = details.get("backend") or (details.get("dtype", "") if quantize == "none" else quantize)
     return {
         kind: Measured(
             date=(agreement.finished or agreement.started)[:10],

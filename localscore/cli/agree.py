@@ -11,6 +11,7 @@ from localscore import api, engine
 from localscore.cache import cache_path, cached
 from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say
 from localscore.cli.options import (
+    Backend,
     BatchTokens,
     Cache,
     CalibrationChoice,
@@ -43,6 +44,7 @@ def agree(
         str, typer.Option(help="Comma-separated: relevance, attribution, usage, sufficiency, claims.")
     ] = "",
     sets: Annotated[str, typer.Option(help="Comma-separated names of sets.")] = "",
+    backend: Backend = "auto",
     device: Device = "auto",
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
@@ -73,6 +75,7 @@ def agree(
     items = labelled.chosen(records.items, kinds=names(kinds), sets=names(sets), limit=limit)
     loaded = api.load_judge(
         judge,
+        backend=backend,
         device=device,
         dtype=dtype,
         quantize=quantize,

@@ -11,6 +11,7 @@ from localscore import api, engine
 from localscore.cache import cache_path, cached
 from localscore.cli.app import STOPPED, app, data, say
 from localscore.cli.options import (
+    Backend,
     BatchTokens,
     Cache,
     Device,
@@ -43,6 +44,7 @@ def calibrate(
     install: Annotated[
         bool, typer.Option(help="Write it next to the judge too, where every command finds it.")
     ] = True,
+    backend: Backend = "auto",
     device: Device = "auto",
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
@@ -75,6 +77,7 @@ def calibrate(
     items = labelled.chosen(records.items, kinds=wanted, sets=names(sets), limit=limit)
     loaded = api.load_judge(
         judge,
+        backend=backend,
         device=device,
         dtype=dtype,
         quantize=quantize,

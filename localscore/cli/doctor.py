@@ -11,7 +11,7 @@ import typer
 
 from localscore import api
 from localscore.cli.app import UNWELL, app, show
-from localscore.cli.options import Device, Dtype, MaybeJudge, Quantize
+from localscore.cli.options import Backend, Device, Dtype, MaybeJudge, Quantize
 
 if TYPE_CHECKING:
     from localscore.judges.machine import Machine
@@ -22,6 +22,7 @@ _MARKS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 @app.command()
 def doctor(
     judge: MaybeJudge = None,
+    backend: Backend = "auto",
     device: Device = "auto",
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
@@ -36,7 +37,9 @@ def doctor(
     from localscore.doctor import Check, examine
 
     found: list[Check] = []
-    load = partial(api.load_judge, device=device, dtype=dtype, quantize=quantize, verify="full")
+    load = partial(
+        api.load_judge, backend=backend, device=device, dtype=dtype, quantize=quantize, verify="full"
+    )
     for check in examine(judge, load=load, machine=_machine):
         found.append(check)
         if not as_json:

@@ -95,6 +95,12 @@ MaxMissingPenalty = Annotated[
 SkipBadRows = Annotated[
     bool, setting("skip_bad_rows", "--skip-bad-rows", help="Leave rows that cannot be read out.")
 ]
+Backend = Annotated[
+    settings.Backend,
+    setting(
+        "backend", metavar="WHICH", hidden=True, help="auto, transformers, or llamacpp: a GGUF file as it is."
+    ),
+]
 Device = Annotated[
     settings.Device,
     setting("device", show_default=False, help="auto takes a GPU if there is one."),

@@ -15,6 +15,7 @@ from localscore import api, columns, datasets
 from localscore.cache import cache_path
 from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say
 from localscore.cli.options import (
+    Backend,
     BatchTokens,
     Cache,
     CalibrationChoice,
@@ -72,6 +73,7 @@ def score(
     unused_high_penalty: UnusedHighPenalty = Penalties.unused_high_relevance_context,
     missing_penalty: MissingPenalty = Penalties.missing_context_per_item,
     max_missing_penalty: MaxMissingPenalty = Penalties.max_missing_context_penalty,
+    backend: Backend = "auto",
     device: Device = "auto",
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
@@ -119,6 +121,7 @@ def score(
         say(f"Left out: {complaint}")
     loaded = api.load_judge(
         judge,
+        backend=backend,
         device=device,
         dtype=dtype,
         quantize=quantize,

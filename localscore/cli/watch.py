@@ -10,6 +10,7 @@ import typer
 from localscore.cache import cache_path
 from localscore.cli.app import app, say
 from localscore.cli.options import (
+    Backend,
     BatchTokens,
     Cache,
     CalibrationChoice,
@@ -58,6 +59,7 @@ def watch(
     unused_high_penalty: UnusedHighPenalty = Penalties.unused_high_relevance_context,
     missing_penalty: MissingPenalty = Penalties.missing_context_per_item,
     max_missing_penalty: MaxMissingPenalty = Penalties.max_missing_context_penalty,
+    backend: Backend = "auto",
     device: Device = "auto",
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
@@ -81,6 +83,7 @@ def watch(
     penalties = Penalties(unused_high_penalty, missing_penalty, max_missing_penalty)
     loaded = api.load_judge(
         judge,
+        backend=backend,
         device=device,
         dtype=dtype,
         quantize=quantize,

@@ -1,4 +1,4 @@
-"""Judges: what answers inquiries. Only the modules of this folder import torch, transformers and outlines.
+"""Judges: what answers inquiries. Only the modules of this folder import torch, transformers, outlines and llama_cpp.
 
     cards.py        one TOML file per known judge: where its files come from and what they must be
     store.py        brings a judge's files here, checks them, converts GGUF once
@@ -8,11 +8,13 @@
     gguf.py         GGUF → safetensors
     harmless.py     refuses folders from which something could run
     complete.py     refuses judges that are damaged or lack weights
-    huggingface.py  a transformers model held to JSON schemas
+    answering.py    inquiries → judgments, whoever reads; holds them to JSON schemas
+    huggingface.py  a judge that reads with transformers
+    llamacpp/       a judge that reads a GGUF file with llama.cpp
     chat.py         prompts → token ids
     arithmetic.py   device, number format, and the kernels of its matrices
     units.py        inquiries → what is read in one pass, and back to judgments
-    reading.py      token ids → scores, each shared beginning read once
+    reading.py      token ids → scores of a transformers model, each shared beginning read once
     deciding.py     scores → a closed verdict
     writing.py      scores → an open verdict
     scripted.py     a judge that answers from a function, for tests and examples

@@ -1,54 +1,28 @@
-"""A transformers model that is held to JSON schemas.
-
-Closed verdicts are decided from the probabilities of their legal strings (`deciding.py`), open ones are written
-greedily under the schema (`writing.py`), which Outlines hands to llguidance: that compiles a bounded list of bounded
-strings in milliseconds and keeps control tokens out of them.
-"""
+"""A judge that reads with a transformers model."""
 
 from __future__ import annotations
 
-import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
-from itertools import groupby
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import torch
-
-from localscore.errors import ContextTooLong, JudgeUnusable, OutOfMemory, OutputTruncated, VerdictError
-from localscore.inquiries import Inquiry, worded
-from localscore.judges import JudgeIdentity, TokenCount
+from localscore.judges import JudgeIdentity
+from localscore.judges.answering import AnsweringJudge
 from localscore.judges.arithmetic import Arithmetic
-from localscore.judges.chat import ChatTokenizer
 from localscore.judges.complete import check_complete, readable
-from localscore.judges.deciding import LegalStrings, legal_strings
-from localscore.judges.reading import Reader
-from localscore.judges.units import Asked, Pass, asked_together
-from localscore.judges.writing import write
-from localscore.results import Judgment
-from localscore.verdicts import Verdict, legal_values, parsed, schema
+from localscore.judges.reading import TransformersReader
 
 log = logging.getLogger("localscore")
-
-SPELLING = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
-"""llguidance's options for the one spelling of JSON that `Verdict.spelled` writes."""
 
 _SIDE_BY_SIDE = 64
 """Samples at once where units are read together: enough to fill a pass."""
 
-Answer = Judgment | VerdictError
-R = TypeVar("R")
 
-
-class HuggingFaceJudge:
-    """A judge from a folder in the format of transformers, with its weights in safetensors.
-
-    The weights are read when the first question is asked, so that a run whose verdicts are all there costs
-    nothing.
-    """
+class HuggingFaceJudge(AnsweringJudge):
+    """A judge from a folder in the format of transformers, with its weights in safetensors."""
 
     def __init__(
         self,
@@ -59,26 +33,14 @@ class HuggingFaceJudge:
         batch_tokens: int | None = None,
         prompts: Mapping[str, str] | None = None,
     ) -> None:
-        self.identity = identity
-        self.tokens = TokenCount()
-        self.folder = folder
+        super().__init__(folder, identity, prompts)
         self.arithmetic = arithmetic
-        self.prompts = prompts or {}
         self._batch_tokens = batch_tokens
-        self._legal_strings: Callable[[type[Verdict]], LegalStrings] = lru_cache(maxsize=512)(
-            lambda verdict: legal_strings(verdict, self.chat.ids)
-        )
-        self._grammar: Callable[[type[Verdict]], str] = lru_cache(maxsize=32)(self._compiled)
 
     @property
-    def samples_at_once(self) -> int:
+    def samples_at_once(self) -> int:  # type: ignore[override]
         """How many samples it can make use of side by side."""
         return 1 if self.arithmetic.exact else _SIDE_BY_SIDE
-
-    @cached_property
-    def chat(self) -> ChatTokenizer:
-        """How prompts become token ids."""
-        return ChatTokenizer(self._tokenizer, str(self.folder))
 
     @cached_property
     def window(self) -> int:
@@ -88,142 +50,13 @@ class HuggingFaceJudge:
     @cached_property
     def batch_tokens(self) -> int:
         """The most tokens that several units may have in one pass; halved when memory runs out."""
+        if self.arithmetic.exact:
+            return 0
         return self._batch_tokens or self.arithmetic.batch_tokens(self._model)
 
-    def decide(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Answer]:
-        """Answer each inquiry in order; see `localscore.judges.Judge.decide`."""
-        inquiries = [worded(inquiry, self.prompts) for inquiry in inquiries]
-        for closed, group in groupby(inquiries, key=lambda inquiry: bool(legal_values(inquiry.verdict))):
-            if closed:
-                yield from self._decided(list(group))
-            else:
-                for inquiry in group:
-                    yield self._written(inquiry)
-
-    def _decided(self, inquiries: Sequence[Inquiry[Any]]) -> Iterator[Answer]:
-        """Answer closed inquiries, one unit in a pass, or as many as the budget allows where that may be."""
-        batch: list[Asked] = []
-        tokens = 0
-        for group in asked_together(inquiries):
-            try:
-                asked = Asked.of(group, self.chat, self._legal_strings)
-                self._check_window(asked.unit.longest)
-            except VerdictError as error:
-                yield from self._read(batch)
-                yield from [error] * len(group)
-                batch = []
-                continue
-            more = asked.unit.beyond(batch[-1].unit) if batch else 0
-            if batch and (self.arithmetic.exact or tokens + more > self.batch_tokens):
-                yield from self._read(batch)
-                batch = []
-            tokens = tokens + more if batch else asked.unit.tokens
-            batch.append(asked)
-        yield from self._read(batch)
-
-    def _read(self, batch: Sequence[Asked]) -> Iterator[Answer]:
-        """Read units in one pass, or where memory runs out in halves, down to a unit alone."""
-        if not batch:
-            return
-        try:
-            read = self._in_memory(lambda: self._reader.found(Pass.of([asked.unit for asked in batch])))
-        except OutOfMemory as error:
-            if len(batch) == 1:
-                yield from [error] * len(batch[0].inquiries)
-                return
-            self.batch_tokens = max(1, self.batch_tokens // 2)
-            yield from self._read(batch[: len(batch) // 2])
-            yield from self._read(batch[len(batch) // 2 :])
-        else:
-            for asked, found in zip(batch, read, strict=True):
-                yield from asked.judgments(found)
-
-    def _written(self, inquiry: Inquiry[Any]) -> Answer:
-        """Answer an open inquiry."""
-        try:
-            return self._in_memory(lambda: self._greedy(inquiry))
-        except VerdictError as error:
-            return error
-
-    def _greedy(self, inquiry: Inquiry[Any]) -> Judgment:
-        from llguidance import LLMatcher
-
-        grammar = LLMatcher(self._outlines.llg_tokenizer, self._grammar(inquiry.verdict))
-        start = grammar.compute_ff_tokens()
-        grammar.consume_tokens(start)
-        chunks = self.chat.chunks(inquiry.chunks, tuple(start))
-        prompt = [token for chunk in chunks for token in chunk]
-        self._check_window(len(prompt) + inquiry.room)
-        scores, cache = self._reader.begin(chunks)
-        written = write(grammar, scores, partial(self._reader.more, cache=cache), prompt, inquiry.room)
-        if written is None:
-            self.tokens.written += inquiry.room
-            raise OutputTruncated(
-                f"The limit of {inquiry.room} tokens was reached before the {inquiry.question} verdict was complete.",
-                hint="The text may be unusually long, or the judge too weak to come to an end.",
-            )
-        self.tokens.written += len(written)
-        verdict = parsed(inquiry.verdict, self.chat.text([*start, *written]))
-        return Judgment.of(verdict, prompt_tokens=len(prompt), written_tokens=len(written))
-
-    def _check_window(self, needed: int) -> None:
-        if needed > self.window:
-            raise ContextTooLong(
-                f"The prompt and its answer need {needed} tokens; the judge's window holds {self.window}.",
-                hint="Contexts are cut into pieces that fit; use a shorter query, or a judge with a larger window.",
-            )
-
-    def _in_memory(self, work: Callable[[], R]) -> R:
-        """Do some work; where memory runs out, let go of what was kept and try once more.
-
-        Raises:
-            OutOfMemory: there is not enough even so.
-        """
-        try:
-            return work()
-        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
-            if not _out_of_memory(error):
-                raise
-        self._reader.forget()
-        try:
-            return work()
-        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
-            if not _out_of_memory(error):
-                raise
-            raise OutOfMemory(
-                f"The {self.arithmetic.device} had no memory left for a prompt of this length: {error}",
-                hint="Use a smaller judge or dtype, or shorter texts.",
-            ) from error
-
-    def _compiled(self, verdict: type[Verdict]) -> str:
-        told = schema(verdict) | {"x-guidance": SPELLING}
-        grammar: str = self._outlines.get_json_schema_logits_processor(json.dumps(told)).grammar
-        return grammar
-
     @cached_property
-    def _outlines(self) -> Any:
-        import outlines
-        from outlines.backends.llguidance import LLGuidanceBackend
-
-        return LLGuidanceBackend(outlines.from_transformers(self._model, self._tokenizer))
-
-    @cached_property
-    def _reader(self) -> Reader:
-        return Reader(self._model, self.tokens)
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        from transformers import AutoTokenizer
-
-        with readable(self.folder):
-            tokenizer = AutoTokenizer.from_pretrained(
-                self.folder, local_files_only=True, trust_remote_code=False
-            )
-        if not getattr(tokenizer, "is_fast", False):
-            raise JudgeUnusable(
-                f"{self.folder} has no fast tokenizer.", hint="Convert it so that it has a tokenizer.json."
-            )
-        return tokenizer
+    def _reader(self) -> TransformersReader:
+        return TransformersReader(self._model, self.tokens)
 
     @cached_property
     def _model(self) -> Any:
@@ -245,7 +78,3 @@ class HuggingFaceJudge:
         self.arithmetic.prepare(model)
         log.info("Judge %s is ready after %.1f s.", self.identity.name, time.monotonic() - start)
         return model.eval()
-
-
-def _out_of_memory(error: BaseException) -> bool:
-    return isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)

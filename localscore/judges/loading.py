@@ -9,16 +9,25 @@ import os
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from localscore import offline
 from localscore.calibration import PRIOR, Calibrations
 from localscore.errors import JudgeDamaged, JudgeUnusable, OptionError
+from localscore.extras import extra
 from localscore.judges import Judge, JudgeIdentity
 from localscore.judges.calibrated import CalibratedJudge
 from localscore.judges.cards import Card, Tuning, find_card, read_tuning, unknown
 from localscore.judges.harmless import check_harmless
-from localscore.judges.memory import ITEMSIZE, Shape, check_disk, check_memory, needed
+from localscore.judges.memory import (
+    ITEMSIZE,
+    ROOM_OF_LLAMACPP,
+    Shape,
+    check_disk,
+    check_memory,
+    free_memory,
+    needed,
+)
 from localscore.judges.store import building, check_sums, home, judge_folder, known_sha256, required
 
 if TYPE_CHECKING:
@@ -26,9 +35,11 @@ if TYPE_CHECKING:
 
     from localscore.judges.arithmetic import Arithmetic, Device, Dtype, Quantize
     from localscore.judges.huggingface import HuggingFaceJudge
+    from localscore.judges.llamacpp import LlamaCppJudge
 
 log = logging.getLogger("localscore")
 
+Backend = Literal["auto", "transformers", "llamacpp"]
 Verify = Literal["quick", "full"]
 
 MANNERS = {
@@ -49,6 +60,7 @@ _SOFTWARE = ("torch", "transformers", "outlines", "llguidance", "tokenizers")
 def load_judge(
     name: str | Path,
     *,
+    backend: Backend = "auto",
     device: Device = "auto",
     dtype: Dtype = "auto",
     quantize: Quantize = "none",
@@ -60,6 +72,8 @@ def load_judge(
 
     Args:
         name: a card (`localscore models list`), a folder in the Hugging Face format, or a `.gguf` file.
+        backend: what reads: `transformers`, which is what `auto` takes, or `llamacpp` (`localscore[llamacpp]`): on a
+            CPU, with the numbers of a GGUF file as they are, in a quarter of the memory.
         device: `auto` takes a GPU when there is one.
         dtype: `auto` is float32 on a CPU; bfloat16 on a GPU that has it, else float16.
         quantize: cheaper arithmetic on a CPU: `fp16-weights` or `int8`.
@@ -81,17 +95,34 @@ def load_judge(
         CalibrationError: the calibration cannot be read.
         OptionError: a device that is not there, an unknown dtype, or options that do not go together.
     """
+    if backend not in get_args(Backend):
+        raise OptionError(f"backend is {backend!r}; expected one of {', '.join(get_args(Backend))}.")
     tuning = _tuning(str(name), calibration)
-    judge = load_model(
-        name,
-        device=device,
-        dtype=dtype,
-        quantize=quantize,
-        batch_tokens=batch_tokens,
-        prompts=tuning.prompts,
-        verify=verify,
-    )
+    judge: Judge
+    if backend == "llamacpp":
+        _refuse_options(device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens)
+        judge = load_llamacpp(name, prompts=tuning.prompts, verify=verify)
+    else:
+        judge = load_model(
+            name,
+            device=device,
+            dtype=dtype,
+            quantize=quantize,
+            batch_tokens=batch_tokens,
+            prompts=tuning.prompts,
+            verify=verify,
+        )
     return CalibratedJudge(judge, tuning.calibration) if tuning.calibration else judge
+
+
+def _refuse_options(**options: object) -> None:
+    """Refuse what llama.cpp cannot be told: it computes on a CPU with the numbers of the file, a unit in a pass."""
+    for name, value in options.items():
+        if value not in (None, "auto", "none", "cpu"):
+            raise OptionError(
+                f"{name} is {value!r}, which the backend llamacpp cannot do.",
+                hint=f"Leave {name} as it is, or use --backend transformers.",
+            )
 
 
 def own_card(name: str) -> Path:
@@ -141,50 +172,114 @@ def load_model(
     prompts: Mapping[str, str] | None = None,
     verify: Verify = "quick",
 ) -> HuggingFaceJudge:
-    """Return the judge of that name without a calibration, asked in the words of `prompts`; see `load_judge`."""
+    """Return the judge of that name, read by transformers, without a calibration; see `load_judge`."""
     if batch_tokens is not None and batch_tokens < 1:
         raise OptionError(f"batch_tokens is {batch_tokens}; expected at least 1.")
-    if verify not in get_args(Verify):
-        raise OptionError(f"verify is {verify!r}; expected one of {', '.join(get_args(Verify))}.")
-    offline.enforce()
-    os.environ.update(MANNERS | os.environ)
+    _begin(verify)
     from localscore.judges.arithmetic import chosen
     from localscore.judges.huggingface import HuggingFaceJudge
 
     arithmetic = chosen(device, dtype, quantize)
-    full = verify == "full"
-    where, card = _located(str(name))
-    hashes = _hashes(where, full=full)
-    if card is not None:
-        _check_card_hashes(hashes, card)
-    folder = where if where.is_dir() else _converted_folder(hashes[where.name], arithmetic)
-    called = card.name if card else where.name
-    check_size(called, where, folder, card, arithmetic, batch_tokens)
-    if where.is_file():
-        _convert(where, folder, arithmetic.dtype)
-        check_sums(folder, full=full)
+    files = _Files.of(str(name), full=verify == "full")
+    folder = files.converted(arithmetic.dtype_name) if files.where.is_file() else files.where
+    check_size(files.called, files.where, folder, files.card, arithmetic, batch_tokens)
+    if files.where.is_file():
+        _convert(files.where, folder, arithmetic.dtype)
+        check_sums(folder, full=files.full)
         check_harmless(folder)
     details = {
-        "card": card.name if card else None,
-        "files": hashes,
         "device": arithmetic.device,
         "dtype": arithmetic.dtype_name,
         "quantize": arithmetic.quantize,
         "prompts": dict(prompts or {}),
         "software": {package: version(package) for package in _SOFTWARE},
     }
-    made_of = json.dumps({key: value for key, value in details.items() if key != "card"}, sort_keys=True)
-    fingerprint = hashlib.sha256(made_of.encode()).hexdigest()
-    identity = JudgeIdentity(
-        card.name if card else where.name,
-        fingerprint,
-        details,
-        exact=arithmetic.exact,
-        noise=arithmetic.noise,
-    )
+    identity = files.identity(details, exact=arithmetic.exact, noise=arithmetic.noise)
     judge = HuggingFaceJudge(folder, identity, arithmetic, batch_tokens=batch_tokens, prompts=prompts or {})
-    details["chat"] = {"before": judge.chat.frame.before, "after": judge.chat.frame.after}
+    identity.details["chat"] = {"before": judge.chat.frame.before, "after": judge.chat.frame.after}
     return judge
+
+
+def load_llamacpp(
+    name: str | Path, *, prompts: Mapping[str, str] | None = None, verify: Verify = "quick"
+) -> LlamaCppJudge:
+    """Return the judge of that name, read by llama.cpp, without a calibration; see `load_judge`."""
+    _begin(verify)
+    llama_cpp = extra("llama_cpp", of="llamacpp", what="The backend llamacpp")
+    from localscore.judges.llamacpp import NOISE, LlamaCppJudge
+
+    files = _Files.of(str(name), full=verify == "full")
+    if not files.where.is_file():
+        raise JudgeUnusable(
+            f"{files.where} is no GGUF file, which is all that llama.cpp reads.",
+            hint="Use --backend transformers, or a .gguf file.",
+        )
+    needs = {"the numbers of its file": files.where.stat().st_size + ROOM_OF_LLAMACPP}
+    check_memory(files.called, needs, "the numbers of its file", free_memory())
+    folder = files.converted("tokenizer")
+    with building(folder) as partial:
+        if partial is not None:
+            from localscore.judges.gguf import convert_tokenizer
+
+            convert_tokenizer(files.where, partial)
+    check_sums(folder, full=files.full)
+    check_harmless(folder)
+    details = {
+        "backend": "llamacpp",
+        "device": "cpu",
+        "dtype": "gguf",
+        "quantize": "none",
+        "prompts": dict(prompts or {}),
+        "software": {package: version(package) for package in (*_SOFTWARE, "llama-cpp-python")},
+        "kernels": llama_cpp.llama_print_system_info().decode().strip(" |"),
+    }
+    identity = files.identity(details, exact=True, noise=NOISE)
+    judge = LlamaCppJudge(files.where, folder, identity, prompts=prompts)
+    identity.details["chat"] = {"before": judge.chat.frame.before, "after": judge.chat.frame.after}
+    return judge
+
+
+def _begin(verify: Verify) -> None:
+    if verify not in get_args(Verify):
+        raise OptionError(f"verify is {verify!r}; expected one of {', '.join(get_args(Verify))}.")
+    offline.enforce()
+    os.environ.update(MANNERS | os.environ)
+
+
+class _Files(NamedTuple):
+    """The files of a judge, looked at."""
+
+    where: Path
+    """A folder, or a GGUF file."""
+    card: Card | None
+    hashes: dict[str, str]
+    full: bool
+    """Whether all of them are read again."""
+
+    @classmethod
+    def of(cls, name: str, *, full: bool) -> _Files:
+        """Find a judge's files, and compare them with its card."""
+        where, card = _located(name)
+        hashes = _hashes(where, full=full)
+        if card is not None:
+            _check_card_hashes(hashes, card)
+        return cls(where, card, hashes, full)
+
+    @property
+    def called(self) -> str:
+        """The judge's name."""
+        return self.card.name if self.card else self.where.name
+
+    def converted(self, kind: str) -> Path:
+        """Return the folder for what is made of a GGUF file."""
+        return home() / "converted" / f"{self.hashes[self.where.name][:16]}-{kind}"
+
+    def identity(self, details: Mapping[str, Any], *, exact: bool, noise: float) -> JudgeIdentity:
+        """Say who judges: these files, and how they are computed with."""
+        made_of = json.dumps({"files": self.hashes, **details}, sort_keys=True)
+        fingerprint = hashlib.sha256(made_of.encode()).hexdigest()
+        told = {"card": self.card.name if self.card else None, "files": self.hashes, **details}
+        return JudgeIdentity(self.called, fingerprint, told, exact=exact, noise=noise)
 
 
 def _located(name: str) -> tuple[Path, Card | None]:
@@ -278,10 +373,6 @@ def check_size(
     if where.is_file() and not folder.is_dir():
         size = shape.parameters * ITEMSIZE[arithmetic.dtype_name]
         check_disk(folder, size, f"Converting {where.name} to safetensors")
-
-
-def _converted_folder(sha256: str, arithmetic: Arithmetic) -> Path:
-    return home() / "converted" / f"{sha256[:16]}-{arithmetic.dtype_name}"
 
 
 def _convert(gguf: Path, folder: Path, dtype: torch.dtype) -> None:

@@ -24,6 +24,8 @@ ITEMSIZE = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 _LIBRARIES = 500_000_000
 """Python with torch and transformers, before any weight is read."""
+ROOM_OF_LLAMACPP = 700_000_000
+"""What llama.cpp needs beside the numbers of a file: libraries, keys and values, a pass."""
 _TOKENS = 2048
 """Tokens in a pass where nobody has said: more than most prompts with their contexts."""
 _CGROUPS = (

@@ -1,4 +1,4 @@
-"""Token ids → the judge's scores, each shared beginning read once.
+"""Token ids → the scores of a transformers model, each shared beginning read once.
 
 Beginnings are read chunk by chunk and kept. What goes on from one is a tree, packed into one sequence under a mask
 that lets every token see its own past only.
@@ -14,13 +14,12 @@ from itertools import accumulate
 from typing import Any
 
 import torch
-from torch.nn import functional
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from localscore.judges import TokenCount
 from localscore.judges.deciding import START, TokenIds
-from localscore.judges.units import Found, Pass, Segment, common
+from localscore.judges.units import Found, Pass, Segment, common, information
 
 
 @dataclass
@@ -31,7 +30,7 @@ class _Kept:
     cache: Any
 
 
-class Reader:
+class TransformersReader:
     """Reads units with a transformers model and keeps the path to the last beginning of each root."""
 
     def __init__(self, model: Any, tokens: TokenCount) -> None:
@@ -104,7 +103,7 @@ class Reader:
                 logits_to_keep=torch.tensor([*ends, *(place - 1 for place in measured)], device=device),
             ).logits[0]
         rows = iter(logits[: len(ends), wanted if measured else ...].float().tolist())
-        bits = iter(_bits(logits[len(ends) :], [tokens[place] for place in measured]))
+        bits = iter(information(logits[len(ends) :], [tokens[place] for place in measured]))
         found: list[Found] = []
         for segment in segments:
             scores = dict(zip(wanted, next(rows), strict=True)) if segment.wanted else {}
@@ -123,7 +122,7 @@ class Reader:
             places = len(segment.tokens) - measured.start + 1 if measured else 1
             scores = self.more(segment.tokens, cache, places=places)
             caches.append(cache)
-            bits = _bits(scores[: len(measured)], segment.tokens[measured.start : measured.stop])
+            bits = information(scores[: len(measured)], segment.tokens[measured.start : measured.stop])
             told = math.fsum(bits) if measured else None
             found.append(Found([float(scores[-1, token]) for token in segment.wanted], told))
         return found
@@ -168,16 +167,6 @@ def _layout(segments: Sequence[Segment], past: int) -> tuple[list[int], torch.Te
     among = sees[owner][:, owner].tril()
     before = torch.ones(len(tokens), past, dtype=torch.bool)
     return tokens, at, torch.cat([before, among], dim=1)[None, None]
-
-
-def _bits(logits: torch.Tensor, tokens: Sequence[int]) -> list[float]:
-    """Return the information in each token, from the scores of all tokens that could have stood there."""
-    if not tokens:
-        return []
-    nats = functional.cross_entropy(
-        logits.float(), torch.tensor(tokens, device=logits.device), reduction="none"
-    )
-    return [float(one) / math.log(2) for one in nats]
 
 
 def _forked(cache: Any) -> Any:

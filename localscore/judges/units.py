@@ -11,10 +11,11 @@ prompts alone, so a verdict's arithmetic has the same shapes whatever else is in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localscore.errors import VerdictError
 from localscore.inquiries import Inquiry
@@ -22,6 +23,9 @@ from localscore.judges.chat import ChatTokenizer
 from localscore.judges.deciding import START, LegalStrings, TokenIds, shares
 from localscore.results import Judgment
 from localscore.verdicts import Verdict, decided
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Found(NamedTuple):
@@ -212,3 +216,22 @@ def common(paths: Sequence[tuple[TokenIds, ...]]) -> tuple[TokenIds, ...]:
     """
     columns = takewhile(lambda column: len(set(column)) == 1, zip(*paths, strict=False))
     return tuple(column[0] for column in columns)
+
+
+def information(scores: torch.Tensor, tokens: Sequence[int]) -> list[float]:
+    """Return the bits in each token, from the scores of all tokens that could have stood there.
+
+    Args:
+        scores: shape (tokens, tokens of the vocabulary).
+        tokens: those that stand there.
+    """
+    if not tokens:
+        return []
+    import torch
+    from torch.nn import functional
+
+    stood = torch.tensor(tokens, device=scores.device)
+    return [
+        float(nats) / math.log(2)
+        for nats in functional.cross_entropy(scores.float(), stood, reduction="none")
+    ]

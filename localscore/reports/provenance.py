@@ -87,7 +87,9 @@ def _run(manifest: Manifest) -> Iterator[tuple[str, str]]:
         yield "rows left out", f"{len(left_out):,}"
     if dataset.get("sha256"):
         yield "sha256 of the data", str(dataset["sha256"])
-    arithmetic = " · ".join(str(judge[key]) for key in ("device", "dtype", "quantize") if judge.get(key))
+    arithmetic = " · ".join(
+        str(judge[key]) for key in ("backend", "device", "dtype", "quantize") if judge.get(key)
+    )
     if arithmetic:
         yield "computed with", arithmetic
     yield "fingerprint of the judge", str(judge.get("fingerprint", ""))

@@ -6,6 +6,7 @@ writers.py      libraries that write JSON under a schema: Outlines, llama.cpp
 limit.py        the seconds that the work must take on this machine
 race.py         everyone in turn, and the medians of ratios
 studies.py      growth, memory, and the arithmetics against float32
+backends.py     transformers and llama.cpp on the same weights
 report.py       bench.json and bench.md
 """
 

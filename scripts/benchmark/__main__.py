@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from benchmark import report, studies
+from benchmark import backends, report, studies
 from benchmark.contestants import FLOAT32, NAMES, contestants
 from benchmark.limit import Limit
 from benchmark.race import race
@@ -15,7 +15,7 @@ from benchmark.tasks import TASKS
 from localscore.judges.loading import load_model
 
 _RACES = {task.name: task for task in TASKS}
-_STUDIES = ("growth", "memory", "arithmetic", "agreement")
+_STUDIES = ("growth", "memory", "arithmetic", "agreement", "backends")
 
 
 def main() -> None:
@@ -41,6 +41,8 @@ def main() -> None:
             tables.append(studies.memory())
         elif name == "arithmetic":
             tables.append(studies.arithmetic(options.judge, options.samples))
+        elif name == "backends":
+            tables.append(backends.backends(options.judge, options.data, options.samples))
         else:
             tables.append(studies.agreement(options.judge, options.samples))
         report.write(options.out, options.judge, tables)
@@ -70,6 +72,10 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument(
         "--contestants", nargs="+", choices=NAMES, default=list(NAMES), metavar="NAME", help="; ".join(NAMES)
+    )
+    parser.add_argument(
+        "--data",
+        help="for backends: human judgments whose questions are asked, a file or folder; else the samples",
     )
     parser.add_argument("--out", type=Path, default=Path("runs/bench"), help="a folder; default: %(default)s")
     return parser.parse_args()

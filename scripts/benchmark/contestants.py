@@ -17,8 +17,8 @@ from localscore import engine
 from localscore.errors import VerdictError
 from localscore.inquiries import Inquiry
 from localscore.judges import Judge, JudgeIdentity, TokenCount
+from localscore.judges.answering import AnsweringJudge
 from localscore.judges.cards import card_named
-from localscore.judges.huggingface import HuggingFaceJudge
 from localscore.judges.loading import load_model
 from localscore.judges.store import judge_folder
 from localscore.results import Judgment, KeptJudgment
@@ -89,7 +89,7 @@ class Judged:
 
     def cold(self) -> None:
         """Forget kept beginnings, where the judge keeps any."""
-        if isinstance(self.judge, HuggingFaceJudge):
+        if isinstance(self.judge, AnsweringJudge):
             self.judge._reader.forget()
 
 

@@ -20,7 +20,7 @@ from benchmark.contestants import Judged
 from benchmark.report import Table, number
 from benchmark.tasks import EachContext, GivenClaims, Task, all_samples, claims
 from benchmark.writers import OutlinesWriter
-from localscore.judges.huggingface import SPELLING
+from localscore.judges.answering import SPELLING
 from localscore.judges.loading import load_model
 from localscore.results import KeptJudgment
 from localscore.samples import Sample

@@ -12,7 +12,7 @@ import pytest
 from localscore import inquiries, score
 from localscore.errors import ContextTooLong, NotANumber, OutOfMemory, OutputTruncated
 from localscore.inquiries import Inquiry
-from localscore.judges import huggingface, writing
+from localscore.judges import Judge, answering, writing
 from localscore.judges.arithmetic import Arithmetic
 from localscore.judges.deciding import START
 from localscore.judges.huggingface import HuggingFaceJudge
@@ -49,7 +49,7 @@ def roomy(text: str) -> Inquiry[Claims]:
     return replace(inquiries.claims(text), room=2000)
 
 
-def answered(judge: HuggingFaceJudge, asked: list[Inquiry[Any]]) -> list[Judgment]:
+def answered(judge: Judge, asked: list[Inquiry[Any]]) -> list[Judgment]:
     answers = list(judge.decide(asked))
     judgments = [answer for answer in answers if isinstance(answer, Judgment)]
     assert len(judgments) == len(asked), answers
@@ -62,7 +62,7 @@ def plainly(judge: HuggingFaceJudge, inquiry: Inquiry[Any]) -> Any:
     from outlines.types import JsonSchema
 
     model = outlines.from_transformers(judge._model, judge._tokenizer)
-    schema = inquiry.verdict.model_json_schema() | {"x-guidance": huggingface.SPELLING}
+    schema = inquiry.verdict.model_json_schema() | {"x-guidance": answering.SPELLING}
     generate = outlines.Generator(model, JsonSchema(json.dumps(schema)), backend="llguidance")
     return json.loads(generate(inquiry.prompt, max_new_tokens=inquiry.room or 24, do_sample=False))
 

@@ -129,6 +129,7 @@ def test_a_file_that_is_not_on_the_card_is_refused(home: Path, monkeypatch: pyte
         ({"quantize": "int4"}, "quantize is 'int4'; expected one of none, fp16-weights, int8"),
         ({"quantize": "int8", "dtype": "bfloat16"}, "computes in float32 on a CPU; got device 'auto', dtype"),
         ({"verify": "never"}, "verify is 'never'; expected one of quick, full"),
+        ({"backend": "vllm"}, "backend is 'vllm'; expected one of auto, transformers, llamacpp"),
         ({"batch_tokens": 0}, "batch_tokens is 0; expected at least 1"),
     ],
 )
@@ -137,6 +138,15 @@ def test_an_option_that_cannot_be_meant_is_refused_with_those_there_are(
 ) -> None:
     with pytest.raises(OptionError, match=expected):
         load_judge("starter", **option)
+
+
+def test_a_backend_that_is_not_installed_is_refused_with_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "llama_cpp", None)
+    with pytest.raises(OptionError, match="backend llamacpp needs llama_cpp") as caught:
+        load_judge("starter", backend="llamacpp")
+    assert "pip install 'localscore[llamacpp]'" in caught.value.hint
 
 
 def test_a_device_that_is_not_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
