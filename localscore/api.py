@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,6 +23,7 @@ from localscore.runs import Run, load_run
 from localscore.samples import Sample
 from localscore.scoring import Penalties
 from localscore.sittings import sitting
+from localscore.spreading import Pool, Recipe, spread
 
 __all__ = [
     "ContextRecallOptions",
@@ -53,6 +55,7 @@ def score(
     overwrite: bool = False,
     fail_fast: bool = False,
     cache: str | Path | None = None,
+    pool: Pool | None = None,
     listener: engine.Listener | None = None,
     on_result: Callable[[SampleResult], None] | None = None,
 ) -> Run:
@@ -74,7 +77,9 @@ def score(
         fail_fast: end with the first score that cannot be had.
         cache: a file that keeps every verdict as soon as it is given, for this run and all others; the command line's
             is `localscore.cache.cache_path()`. Nothing is kept where not given.
-        listener: told after every verdict how far the run is.
+        pool: workers that each load the judge, which `load_judge` has to have made: `Processes` of this machine, or
+            `RayData` on a cluster (`localscore.spreading`).
+        listener: told after every verdict, or with a pool after every few samples, how far the run is.
         on_result: gets each result as soon as it is there, in the order of the samples.
 
     Raises:
@@ -109,13 +114,17 @@ def score(
     manifest = Manifest.of(chosen.identity, metrics, dataset)
 
     with ExitStack() as stack:
-        chosen = stack.enter_context(cached(chosen, cache))
+        if pool is None:
+            chosen = stack.enter_context(cached(chosen, cache))
+            ask = partial(engine.run, metrics=metrics, judge=chosen)
+        else:
+            ask = partial(spread, recipe=Recipe.of(chosen, metrics, cache), pool=pool, tokens=chosen.tokens)
         folder = Path(out) if out is not None else None
         this = stack.enter_context(sitting(chosen, manifest, dataset.samples, folder, overwrite=overwrite))
         failed = dict(this.failed)
-        this.mend(dict(zip(failed, engine.run(failed.values(), metrics, chosen), strict=True)))
+        this.mend(dict(zip(failed, ask(failed.values()), strict=True)))
         waiting = dataset.samples[this.results :]
-        for result in engine.run(waiting, metrics, chosen, listener=listener, kept=this.results):
+        for result in ask(waiting, listener=listener, kept=this.results):
             this.take(result)
             if on_result is not None:
                 on_result(result)

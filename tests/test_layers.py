@@ -32,7 +32,7 @@ LAYERS = [
     {"overlap", "cutpoints", "statistics"},
     {"manifests"},
     {"replay", "runs"},
-    {"sittings"},
+    {"sittings", "spreading"},
     {"rescoring", "movements", "comparable"},
     {"compare", "foreign"},
     {"agreement", "gate"},

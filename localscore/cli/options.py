@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -139,6 +139,21 @@ CalibrationChoice = Annotated[
 ]
 Cache = Annotated[Path | None, setting("cache", metavar="FILE", help="Where verdicts are kept for all runs.")]
 
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Processes, each with a judge; one per GPU where there are some."),
+]
+Engine = Annotated[
+    Literal["local", "ray"],
+    typer.Option(hidden=True, help="Where workers are: processes here, or actors of Ray."),
+]
+Address = Annotated[
+    str | None, typer.Option(hidden=True, metavar="WHERE", help="With --engine ray: a cluster, such as auto.")
+]
+GpusPerWorker = Annotated[
+    float,
+    typer.Option(hidden=True, min=0, metavar="N", help="With --engine ray: GPUs that each worker gets."),
+]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask the judge everything, and keep nothing.")]
 HelpAll = Annotated[
     bool,

@@ -15,6 +15,7 @@ from localscore import api, columns, datasets
 from localscore.cache import cache_path
 from localscore.cli.app import SOME_FAILED, STOPPED, app, data, say
 from localscore.cli.options import (
+    Address,
     Backend,
     BatchTokens,
     Cache,
@@ -22,6 +23,8 @@ from localscore.cli.options import (
     ContextsFrom,
     Device,
     Dtype,
+    Engine,
+    GpusPerWorker,
     HelpAll,
     JudgeName,
     Map,
@@ -36,16 +39,19 @@ from localscore.cli.options import (
     SplitContexts,
     UnusedHighPenalty,
     Verify,
+    Workers,
     mapping,
     separator,
 )
 from localscore.cli.progress import progress_shown
+from localscore.errors import OptionError
 from localscore.judges.loading import tuning_of
 from localscore.metrics import METRICS
 from localscore.metrics.written import metrics_of
 from localscore.results import SampleResult
 from localscore.runs import Run
 from localscore.scoring import Penalties
+from localscore.spreading import Pool
 
 DEFAULT_METRICS = "context_relevance,context_recall"
 
@@ -82,6 +88,10 @@ def score(
     calibration: CalibrationChoice = "auto",
     cache: Cache = None,
     no_cache: NoCache = False,
+    workers: Workers = None,
+    engine: Engine = "local",
+    address: Address = None,
+    gpus_per_worker: GpusPerWorker = 0.0,
     skip_bad_rows: SkipBadRows = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Score all again where DIR holds a run.")
@@ -131,6 +141,7 @@ def score(
     )
     if not quiet and (doubts := tuning_of(judge).doubts):
         say(f"Judge {loaded.identity.name}: {doubts}.")
+    pool = _pool(engine, workers, address, gpus_per_worker, out)
     with progress_shown(len(dataset.samples), loaded, quiet=quiet) as listener:
         try:
             run = api.score(
@@ -141,6 +152,7 @@ def score(
                 overwrite=overwrite,
                 fail_fast=fail_fast,
                 cache=None if no_cache else cache or cache_path(),
+                pool=pool,
                 listener=listener,
                 on_result=print_line if out is None and not as_json else None,
             )
@@ -152,6 +164,24 @@ def score(
             )
             raise typer.Exit(STOPPED) from None
     shown(run, as_json=as_json, quiet=quiet)
+
+
+def _pool(
+    engine: str, workers: int | None, address: str | None, gpus_per_worker: float, out: Path | None
+) -> Pool | None:
+    """Return the workers that were asked for, if any were."""
+    if engine == "ray":
+        from localscore.spreading.ray_data import RayData
+
+        return RayData(workers or 1, address=address, gpus_per_worker=gpus_per_worker, shared=out)
+    if address is not None or gpus_per_worker:
+        raise OptionError("--address and --gpus-per-worker are of --engine ray.")
+    if workers is None or workers == 1:
+        return None
+    from localscore.judges.machine import gpus
+    from localscore.spreading.processes import Processes
+
+    return Processes(workers, gpus=gpus())
 
 
 def shown(run: Run, *, as_json: bool = False, quiet: bool = False) -> None:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from localscore.errors import VerdictError
 from localscore.inquiries import Inquiry
@@ -60,6 +60,14 @@ class JudgeIdentity:
     """Whether the same question always gets the same bytes for an answer, whatever else is in the run."""
     noise: float = 0.0
     """Values of a closed verdict whose probabilities are nearer to each other than this are a tie."""
+
+
+class LoadedAs(NamedTuple):
+    """How a judge was loaded, for those who load it again in another process."""
+
+    name: str
+    options: dict[str, Any]
+    """Further arguments of `load_judge`."""
 
 
 class Judge(Protocol):

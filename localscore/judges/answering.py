@@ -19,7 +19,7 @@ import torch
 
 from localscore.errors import ContextTooLong, JudgeUnusable, OutOfMemory, OutputTruncated, VerdictError
 from localscore.inquiries import Inquiry, worded
-from localscore.judges import JudgeIdentity, TokenCount
+from localscore.judges import JudgeIdentity, LoadedAs, TokenCount
 from localscore.judges.chat import ChatTokenizer
 from localscore.judges.complete import readable
 from localscore.judges.deciding import LegalStrings, TokenIds, legal_strings
@@ -59,6 +59,7 @@ class AnsweringJudge(ABC):
     """
 
     samples_at_once = 1
+    loaded_as: LoadedAs | None = None
 
     def __init__(self, folder: Path, identity: JudgeIdentity, prompts: Mapping[str, str] | None) -> None:
         self.identity = identity

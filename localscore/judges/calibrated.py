@@ -11,7 +11,7 @@ from typing import Any
 from localscore.calibration import Calibrations, observed
 from localscore.errors import VerdictCountMismatch, VerdictError
 from localscore.inquiries import Inquiry, measuring, without_contexts
-from localscore.judges import Judge, JudgeIdentity, TokenCount
+from localscore.judges import Judge, JudgeIdentity, LoadedAs, TokenCount
 from localscore.results import Judgment
 
 
@@ -27,6 +27,8 @@ class CalibratedJudge:
     >>> judgment.verdict, judgment.probabilities
     ({'used': False}, {'true': 0.267, 'false': 0.733})
     """
+
+    loaded_as: LoadedAs | None = None
 
     def __init__(self, judge: Judge, calibrations: Calibrations, *, observed: Collection[str] = ()) -> None:
         self.judge = judge

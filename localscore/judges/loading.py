@@ -15,7 +15,7 @@ from localscore import offline
 from localscore.calibration import PRIOR, Calibrations
 from localscore.errors import JudgeDamaged, JudgeUnusable, OptionError
 from localscore.extras import extra
-from localscore.judges import Judge, JudgeIdentity
+from localscore.judges import Judge, JudgeIdentity, LoadedAs
 from localscore.judges.calibrated import CalibratedJudge
 from localscore.judges.cards import Card, Tuning, find_card, read_tuning, unknown
 from localscore.judges.harmless import check_harmless
@@ -98,7 +98,7 @@ def load_judge(
     if backend not in get_args(Backend):
         raise OptionError(f"backend is {backend!r}; expected one of {', '.join(get_args(Backend))}.")
     tuning = _tuning(str(name), calibration)
-    judge: Judge
+    judge: HuggingFaceJudge | LlamaCppJudge
     if backend == "llamacpp":
         _refuse_options(device=device, dtype=dtype, quantize=quantize, batch_tokens=batch_tokens)
         judge = load_llamacpp(name, prompts=tuning.prompts, verify=verify)
@@ -112,7 +112,23 @@ def load_judge(
             prompts=tuning.prompts,
             verify=verify,
         )
-    return CalibratedJudge(judge, tuning.calibration) if tuning.calibration else judge
+    found: CalibratedJudge | HuggingFaceJudge | LlamaCppJudge = judge
+    if tuning.calibration:
+        found = CalibratedJudge(judge, tuning.calibration)
+    told = {"device": device, "dtype": dtype, "quantize": quantize, "batch_tokens": batch_tokens}
+    found.loaded_as = LoadedAs(
+        _from_here(name), told | {"backend": backend, "calibration": _from_here(calibration)}
+    )
+    return found
+
+
+def _from_here(name: str | Path) -> str:
+    """Return the name of a card, or the whole path of a file or folder."""
+    path = Path(name).expanduser()
+    try:
+        return str(path.resolve()) if find_card(str(name)) is None and path.exists() else str(name)
+    except OSError:
+        return str(name)
 
 
 def _refuse_options(**options: object) -> None:

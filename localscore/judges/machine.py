@@ -39,6 +39,11 @@ class Machine:
         return self.gpu is None and self.cuda is not None and self.driver is not None
 
 
+def gpus() -> int:
+    """Return how many GPUs torch can use here."""
+    return int(torch.cuda.device_count())
+
+
 def this_machine() -> Machine:
     """Look at this machine."""
     lines = _DRIVER.read_text(errors="replace").splitlines() if _DRIVER.is_file() else []
