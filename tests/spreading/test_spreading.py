@@ -20,6 +20,10 @@ from tests.conftest import SMALL, scripted
 from tests.spreading.dying import DyingRecipe
 
 
+WHERE = ["processes", pytest.param("ray", marks=pytest.mark.filterwarnings("ignore"))]
+"""Kinds of workers; Ray warns of itself."""
+
+
 def rows(count: int) -> list[dict[str, Any]]:
     told = {"contexts": ["Ann ran.", "Bob swam."], "answer": "Ann.", "ground_truth": "Ann ran."}
     return [{"id": str(n), "query": f"Who ran in race {n}?", **told} for n in range(count)]
@@ -57,7 +61,7 @@ def test_blocks_that_come_back_in_any_order_are_put_in_theirs(tmp_path: Path) ->
     assert (tokens.read, told) == (3, [3, 6, 9])
 
 
-@pytest.mark.parametrize("where", ["processes", "ray"])
+@pytest.mark.parametrize("where", WHERE)
 def test_twenty_workers_that_die_lose_nothing_and_do_nothing_twice(tmp_path: Path, where: str) -> None:
     samples = datasets.read(rows(80)).samples
     recipe = DyingRecipe("x", (), notes=str(tmp_path))
@@ -83,7 +87,7 @@ def test_samples_that_kill_every_worker_end_the_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.judge
-@pytest.mark.parametrize("where", ["processes", "ray"])
+@pytest.mark.parametrize("where", WHERE)
 def test_a_run_spread_over_workers_is_the_same_bytes(
     small_judge: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
