@@ -58,8 +58,6 @@ class AnsweringJudge(ABC):
     nothing.
     """
 
-    samples_at_once = 1
-
     def __init__(self, folder: Path, identity: JudgeIdentity, prompts: Mapping[str, str] | None) -> None:
         self.identity = identity
         self.tokens = TokenCount()
@@ -70,6 +68,11 @@ class AnsweringJudge(ABC):
             lambda verdict: legal_strings(verdict, self.chat.ids)
         )
         self._grammar: Callable[[type[Verdict]], str] = lru_cache(maxsize=32)(self._compiled)
+
+    @property
+    def samples_at_once(self) -> int:
+        """How many samples it can make use of side by side."""
+        return 1
 
     @cached_property
     @abstractmethod
