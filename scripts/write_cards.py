@@ -2,7 +2,7 @@
 
 scripts/write_cards.py                    docs/judges.md alone
 scripts/write_cards.py NAME FOLDER…       the card NAME too, from folders of `localscore calibrate`, `localscore agree`
-                                          and `scripts/bench --task arithmetic`, and with `flips.json`
+                                          and `scripts/bench --task arithmetic backends`, and with `flips.json`
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ def differences(path: Path, judge: str) -> dict[str, Difference]:
     told = json.loads(path.read_text(encoding="utf-8"))
     if told["judge"] != judge:
         raise SystemExit(f"{path} is of the judge {told['judge']}; expected {judge}.")
-    found = [
-        one for table in told["tables"] if table["title"].startswith("arithmetic") for one in table["data"]
-    ]
+    tables = {table["title"].partition(":")[0]: table["data"] for table in told["tables"]}
+    found = tables.get("arithmetic", [])
+    found += [one for one in tables.get("backends", []) if one["name"] == "ours llama.cpp"]
     return {
-        one["name"]: Difference(
+        one["name"].replace("ours llama.cpp", "llamacpp"): Difference(
             verdicts=len(one["gaps"]), changed=len(one["changed"]), largest=round(max(one["gaps"]), 4)
         )
         for one in found
@@ -134,7 +134,7 @@ def page(all_cards: tuple[Card, ...]) -> str:
         "",
         "## Cheaper arithmetic",
         "",
-        "Closed verdicts against those in float32 (`scripts/bench --task arithmetic`).",
+        "Closed verdicts against those of the same weights in float32 (`scripts/bench --task arithmetic backends`).",
         "",
     ]
     lines += ["| judge | arithmetic | verdicts | changed | largest difference of a probability |"]

@@ -58,7 +58,6 @@ class AnsweringJudge(ABC):
     nothing.
     """
 
-    samples_at_once = 1
     loaded_as: LoadedAs | None = None
 
     def __init__(self, folder: Path, identity: JudgeIdentity, prompts: Mapping[str, str] | None) -> None:
@@ -71,6 +70,11 @@ class AnsweringJudge(ABC):
             lambda verdict: legal_strings(verdict, self.chat.ids)
         )
         self._grammar: Callable[[type[Verdict]], str] = lru_cache(maxsize=32)(self._compiled)
+
+    @property
+    def samples_at_once(self) -> int:
+        """How many samples it can make use of side by side."""
+        return 1
 
     @cached_property
     @abstractmethod

@@ -38,7 +38,7 @@ class HuggingFaceJudge(AnsweringJudge):
         self._batch_tokens = batch_tokens
 
     @property
-    def samples_at_once(self) -> int:  # type: ignore[override]
+    def samples_at_once(self) -> int:
         """How many samples it can make use of side by side."""
         return 1 if self.arithmetic.exact else _SIDE_BY_SIDE
 

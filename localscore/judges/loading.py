@@ -21,12 +21,13 @@ from localscore.judges.cards import Card, Tuning, find_card, read_tuning, unknow
 from localscore.judges.harmless import check_harmless
 from localscore.judges.memory import (
     ITEMSIZE,
-    ROOM_OF_LLAMACPP,
+    LLAMACPP,
     Shape,
     check_disk,
     check_memory,
     free_memory,
     needed,
+    needed_by_llamacpp,
 )
 from localscore.judges.store import building, check_sums, home, judge_folder, known_sha256, required
 
@@ -230,8 +231,7 @@ def load_llamacpp(
             f"{files.where} is no GGUF file, which is all that llama.cpp reads.",
             hint="Use --backend transformers, or a .gguf file.",
         )
-    needs = {"the numbers of its file": files.where.stat().st_size + ROOM_OF_LLAMACPP}
-    check_memory(files.called, needs, "the numbers of its file", free_memory())
+    check_memory(files.called, {LLAMACPP: needed_by_llamacpp(files.where)}, LLAMACPP, free_memory())
     folder = files.converted("tokenizer")
     with building(folder) as partial:
         if partial is not None:
@@ -241,7 +241,7 @@ def load_llamacpp(
     check_sums(folder, full=files.full)
     check_harmless(folder)
     details = {
-        "backend": "llamacpp",
+        "backend": LLAMACPP,
         "device": "cpu",
         "dtype": "gguf",
         "quantize": "none",
@@ -385,6 +385,8 @@ def check_size(
         shape = Shape(parameters(where))
     dtypes = [arithmetic.dtype_name] if arithmetic.quantize != "none" else list(ITEMSIZE)
     needs = {dtype: needed(shape, card, dtype, tokens) for dtype in dtypes}
+    if where.is_file() and arithmetic.device == "cpu":
+        needs[LLAMACPP] = needed_by_llamacpp(where)
     check_memory(name, needs, arithmetic.dtype_name, arithmetic.free_memory())
     if where.is_file() and not folder.is_dir():
         size = shape.parameters * ITEMSIZE[arithmetic.dtype_name]

@@ -20,11 +20,13 @@ import psutil
 from localscore.errors import TooLarge
 from localscore.judges.cards import Card, cards
 
+LLAMACPP = "llamacpp"
+"""Stands for the numbers of a GGUF file, where others are a dtype."""
 ITEMSIZE = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 _LIBRARIES = 500_000_000
 """Python with torch and transformers, before any weight is read."""
-ROOM_OF_LLAMACPP = 700_000_000
+_LLAMACPP = 700_000_000
 """What llama.cpp needs beside the numbers of a file: libraries, keys and values, a pass."""
 _TOKENS = 2048
 """Tokens in a pass where nobody has said: more than most prompts with their contexts."""
@@ -83,6 +85,11 @@ def needed(shape: Shape, card: Card | None, dtype: str, tokens: int | None = Non
     return shape.need(dtype, tokens)
 
 
+def needed_by_llamacpp(gguf: Path) -> int:
+    """Return the bytes that llama.cpp needs to judge with a file."""
+    return gguf.stat().st_size + _LLAMACPP
+
+
 def free_memory() -> int:
     """Return the bytes that a process may still take here: of the machine with its swap, or of its container."""
     free = psutil.virtual_memory().available + psutil.swap_memory().free
@@ -99,7 +106,7 @@ def check_memory(name: str, needs: Mapping[str, int], dtype: str, free: int) -> 
 
     Args:
         name: what it is called.
-        needs: the bytes that it needs, by dtype.
+        needs: the bytes that it needs, by dtype, or for `LLAMACPP`.
         dtype: the one chosen.
         free: the bytes there are, of the device that it would be on.
 
@@ -110,7 +117,8 @@ def check_memory(name: str, needs: Mapping[str, int], dtype: str, free: int) -> 
         return
     smaller = [other for other, need in needs.items() if need <= free]
     if smaller:
-        hint = f"{name} fits with --dtype {' or '.join(smaller)}."
+        options = ["--backend llamacpp" if other == LLAMACPP else f"--dtype {other}" for other in smaller]
+        hint = f"{name} fits with {' or '.join(options)}."
     else:
         fitting = largest_fitting(free, dtype)
         hint = "No judge with a card fits; free some memory, or use a larger machine."

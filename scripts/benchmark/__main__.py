@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from benchmark import backends, report, studies
-from benchmark.contestants import FLOAT32, NAMES, contestants
+from benchmark.contestants import FLOAT32, NAMES, OF_LLAMA, contestants
 from benchmark.limit import Limit
 from benchmark.race import race
 from benchmark.tasks import TASKS
@@ -42,7 +42,15 @@ def main() -> None:
         elif name == "arithmetic":
             tables.append(studies.arithmetic(options.judge, options.samples))
         elif name == "backends":
-            tables.append(backends.backends(options.judge, options.data, options.samples))
+            tables.append(
+                backends.backends(
+                    options.judge,
+                    _names(options.contestants),
+                    options.data,
+                    options.samples,
+                    options.calibration,
+                )
+            )
         else:
             tables.append(studies.agreement(options.judge, options.samples))
         report.write(options.out, options.judge, tables)
@@ -52,9 +60,10 @@ def main() -> None:
 def _names(asked: list[str]) -> list[str]:
     """Return the contestants asked for; ours in float32 is what all are compared with, so it always runs."""
     names = [FLOAT32, *(name for name in NAMES if name in asked and name != FLOAT32)]
-    if importlib.util.find_spec("llama_cpp") is None and NAMES[-1] in names:
-        print(f"{NAMES[-1]!r} is left out: llama-cpp-python is not installed.", file=sys.stderr)
-        names.remove(NAMES[-1])
+    if importlib.util.find_spec("llama_cpp") is None:
+        for name in set(OF_LLAMA).intersection(names):
+            print(f"{name!r} is left out: llama-cpp-python is not installed.", file=sys.stderr)
+            names.remove(name)
     return names
 
 
@@ -77,6 +86,7 @@ def _options() -> argparse.Namespace:
         "--data",
         help="for backends: human judgments whose questions are asked, a file or folder; else the samples",
     )
+    parser.add_argument("--calibration", default="auto", help="for backends: auto, none, prior, or a file")
     parser.add_argument("--out", type=Path, default=Path("runs/bench"), help="a folder; default: %(default)s")
     return parser.parse_args()
 

@@ -1,6 +1,6 @@
-"""One judge in transformers and in llama.cpp: seconds, memory, and whether their closed verdicts are the same.
+"""One judge read by transformers and by llama.cpp: seconds, memory, and whether their closed verdicts are the same.
 
-Each is asked in a process of its own, with its calibration, which leaves what it said by itself beside.
+Each is asked with its calibration, which leaves what it said by itself beside.
 """
 
 from __future__ import annotations
@@ -10,79 +10,85 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmark.contestants import FLOAT32, INT8, LLAMA
 from benchmark.report import Table, number
-from benchmark.tasks import all_samples, claims
-from localscore import inquiries, labelled, load_judge
-from localscore.inquiries import Inquiry, together
-from localscore.results import Judgment
-from localscore.verdicts import decided
 
-_FLOAT32 = "transformers float32"
-WAYS: dict[str, dict[str, str]] = {
-    _FLOAT32: {"backend": "transformers", "device": "cpu", "dtype": "float32"},
-    "transformers int8": {"backend": "transformers", "quantize": "int8"},
-    "llamacpp": {"backend": "llamacpp"},
+WAYS = {
+    FLOAT32: {"backend": "transformers", "device": "cpu", "dtype": "float32"},
+    INT8: {"backend": "transformers", "quantize": "int8"},
+    LLAMA: {"backend": "llamacpp"},
 }
-_KINDS = ("relevance", "usage", "attribution", "sufficiency")
+_COLUMNS = (
+    "contestant",
+    "seconds a verdict",
+    "processor-seconds",
+    "peak MiB",
+    f"as {FLOAT32}",
+    "share",
+    "calibrated",
+    "largest difference",
+    "mean difference",
+)
 
 
-def backends(judge: str, data: str | None, most: int) -> Table:
+def backends(judge: str, names: Sequence[str], data: str | None, most: int, calibration: str) -> Table:
     """Ask a judge the same closed questions in every way.
 
     Args:
         judge: its name.
+        names: the contestants that take part, of those that are a way to ask one judge; float32 always does.
         data: a file or folder of human judgments whose questions are asked; the benchmark's samples where not given.
-        most: how many records of each kind, or samples.
+        most: how many records of each kind, or samples.        calibration: what `load_judge` takes.
     """
-    told = {name: _told(judge, name, data, most) for name in WAYS}
-    reference = told[_FLOAT32]["judgments"]
+    wanted = {
+        name: way | {"calibration": calibration} for name, way in WAYS.items() if name in (FLOAT32, *names)
+    }
+    told = {name: _told(judge, way, data or "", most) for name, way in wanted.items()}
     rows, measured = [], []
     for name, one in told.items():
-        pairs = list(zip(one["judgments"], reference, strict=True))
-        gaps = [max(abs(p - b["said"][label]) for label, p in a["said"].items()) for a, b in pairs]
-        changed = sum(a["verdict"] != b["verdict"] for a, b in pairs)
-        calibrated = sum(a["calibrated"] != b["calibrated"] for a, b in pairs)
-        figures = {key: value for key, value in one.items() if key != "judgments"}
-        measured.append(
-            {"name": name, "gaps": gaps, "changed": changed, "changed_calibrated": calibrated, **figures}
+        pairs = (
+            list(zip(one.pop("judgments"), told[FLOAT32]["judgments"], strict=True))
+            if name != FLOAT32
+            else []
         )
-        cells = [number(one["seconds"] / len(pairs), 2), number(one["processor"] / len(pairs), 2)]
-        cells += [
+        gaps = [max(abs(p - b["said"][label]) for label, p in a["said"].items()) for a, b in pairs]
+        changed = [(a, b) for a, b in pairs if a["verdict"] != b["verdict"]]
+        calibrated = [(a, b) for a, b in pairs if a["calibrated"] != b["calibrated"]]
+        measured.append(
+            {"name": name, "gaps": gaps, "changed": changed, "changed_calibrated": calibrated, **one}
+        )
+        count = len(told[FLOAT32]["judgments"])
+        cells = [
+            number(one["seconds"] / count, 2),
+            number(one["processor"] / count, 2),
             number(one["peak_mib"]),
-            f"{len(pairs) - changed}/{len(pairs)}",
-            f"{1 - changed / len(pairs):.1%}",
         ]
-        cells += [f"{1 - calibrated / len(pairs):.1%}", f"{max(gaps):.4f}", f"{sum(gaps) / len(gaps):.4f}"]
-        rows.append([name, *cells])
-    columns = (
-        "backend",
-        "seconds a verdict",
-        "processor-seconds",
-        "peak MiB",
-        "as float32",
-        "share",
-        "calibrated",
-        "largest difference",
-        "mean difference",
-    )
+        if pairs:
+            cells += [f"{count - len(changed)}/{count}", f"{1 - len(changed) / count:.1%}"]
+            cells += [f"{1 - len(calibrated) / count:.1%}", f"{max(gaps):.4f}", f"{sum(gaps) / count:.4f}"]
+        rows.append([name, *cells, *[""] * (len(_COLUMNS) - 1 - len(cells))])
     where = "human judgments" if data else "the benchmark's samples"
-    note = (
-        f"The same questions, from {where}; each with its calibration, whose own readings are in the seconds."
-    )
-    return Table(
-        f"backends: closed verdicts of {judge}", columns, rows, note, {"judge": judge, "ways": measured}
-    )
+    note = f"Questions from {where}. The seconds hold the readings that the judge's calibration needs."
+    return Table(f"backends: closed verdicts of {judge}", _COLUMNS, rows, note, measured)
 
 
-def _told(judge: str, way: str, data: str | None, most: int) -> dict[str, Any]:
-    """Ask in a process of its own; return what it said, and what that took."""
+def _told(judge: str, way: dict[str, str], data: str, most: int) -> dict[str, Any]:
+    """Ask in a process of its own; return what was said, and what that took."""
     with tempfile.NamedTemporaryFile() as out:
-        command = [sys.executable, "-m", "benchmark.backends", judge, way, data or "", str(most), out.name]
+        command = [
+            sys.executable,
+            "-m",
+            "benchmark.asking",
+            judge,
+            json.dumps(way),
+            data,
+            str(most),
+            out.name,
+        ]
         with subprocess.Popen(command) as process:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -90,55 +96,3 @@ def _told(judge: str, way: str, data: str | None, most: int) -> dict[str, Any]:
             raise SystemExit(f"{way}: the process ended with {process.returncode}.")
         found: dict[str, Any] = json.loads(Path(out.name).read_text(encoding="utf-8"))
     return found | {"peak_mib": usage.ru_maxrss / 1024}
-
-
-def _ask(judge: str, way: str, data: str, most: int) -> dict[str, Any]:
-    """Ask all questions; the first twice, so that the weights are there when the clock starts."""
-    asked = _questions(data, most)
-    loaded = load_judge(judge, **WAYS[way])  # type: ignore[arg-type]
-    list(loaded.decide(asked[0]))
-    start, begun = time.perf_counter(), time.process_time()
-    judgments = []
-    for place, group in enumerate(asked, 1):
-        print(f"{way}: {place} of {len(asked)}", end="\r", file=sys.stderr, flush=True)
-        for inquiry, answer in zip(group, loaded.decide(group), strict=True):
-            if not isinstance(answer, Judgment):
-                raise SystemExit(f"{inquiry.question}: {answer}")
-            said = answer.features.probabilities if answer.features else answer.probabilities
-            assert said is not None
-            verdict, _ = decided(inquiry.verdict, said)
-            judgments.append(
-                {
-                    "question": inquiry.question,
-                    "said": said,
-                    "verdict": verdict.model_dump(mode="json"),
-                    "calibrated": answer.verdict,
-                }
-            )
-    print(file=sys.stderr)
-    return {
-        "seconds": time.perf_counter() - start,
-        "processor": time.process_time() - begun,
-        "judgments": judgments,
-    }
-
-
-def _questions(data: str, most: int) -> Sequence[tuple[Inquiry[Any], ...]]:
-    """Return closed inquiries, those in one tuple about one text."""
-    if data:
-        items = [item for item in labelled.read(data).items if item.kind in _KINDS]
-        return [item.inquiries() for item in labelled.chosen(items, limit=most)]
-    found: list[tuple[Inquiry[Any], ...]] = []
-    for sample in all_samples()[:most]:
-        for context in sample.contexts:
-            level = inquiries.relevance(sample.query, context)
-            found.append(together(level, inquiries.usage(sample.query, context, sample.answer or "")))
-        for claim in claims(sample):
-            evidence = inquiries.evidence(claim, sample.contexts)
-            found.append(together(inquiries.attribution(claim, sample.contexts), evidence))
-    return found
-
-
-if __name__ == "__main__":
-    _, *names, written = sys.argv
-    Path(written).write_text(json.dumps(_ask(names[0], names[1], names[2], int(names[3]))), encoding="utf-8")

@@ -19,7 +19,7 @@ from localscore.inquiries import Inquiry
 from localscore.judges import Judge, JudgeIdentity, TokenCount
 from localscore.judges.answering import AnsweringJudge
 from localscore.judges.cards import card_named
-from localscore.judges.loading import load_model
+from localscore.judges.loading import load_llamacpp, load_model
 from localscore.judges.store import judge_folder
 from localscore.results import Judgment, KeptJudgment
 from localscore.samples import Sample
@@ -27,14 +27,11 @@ from localscore.scoring import context_relevance
 from localscore.verdicts import Level, parsed
 
 FLOAT32, INT8 = "ours float32", "ours int8"
-NAMES = (
-    FLOAT32,
-    INT8,
-    "ours fp16-weights",
-    "naive Outlines",
-    "one prompt, Outlines",
-    "one prompt, llama.cpp",
-)
+_FP16, LLAMA = "ours fp16-weights", "ours llama.cpp"
+_NAIVE, _ONE, _ONE_LLAMA = "naive Outlines", "one prompt, Outlines", "one prompt, llama.cpp"
+NAMES = (FLOAT32, INT8, _FP16, LLAMA, _NAIVE, _ONE, _ONE_LLAMA)
+OF_LLAMA = (LLAMA, _ONE_LLAMA)
+"""Those that need llama-cpp-python and a judge that comes as GGUF."""
 
 _CLOSED_ROOM = 32
 """Tokens that plain Outlines may take for a closed verdict; white space included."""
@@ -206,12 +203,13 @@ def contestants(judge: str, names: Sequence[str]) -> list[Contestant]:
     made: dict[str, Contestant] = {
         FLOAT32: Judged(FLOAT32, ours),
         INT8: Judged(INT8, load_model(judge, quantize="int8")),
-        NAMES[2]: Judged(NAMES[2], load_model(judge, quantize="fp16-weights")),
-        NAMES[3]: Judged(NAMES[3], NaiveJudge(outlines)),
-        NAMES[4]: OnePrompt(NAMES[4], outlines),
+        _FP16: Judged(_FP16, load_model(judge, quantize="fp16-weights")),
+        _NAIVE: Judged(_NAIVE, NaiveJudge(outlines)),
+        _ONE: OnePrompt(_ONE, outlines),
     }
-    if card.gguf:
-        made[NAMES[5]] = OnePrompt(NAMES[5], LlamaWriter(judge_folder(card) / card.gguf))
+    if card.gguf and not set(OF_LLAMA).isdisjoint(names):
+        made[LLAMA] = Judged(LLAMA, load_llamacpp(judge))
+        made[_ONE_LLAMA] = OnePrompt(_ONE_LLAMA, LlamaWriter(judge_folder(card) / card.gguf))
     return [made[name] for name in NAMES if name in names and name in made]
 
 

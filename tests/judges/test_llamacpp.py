@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from localscore.judges.huggingface import HuggingFaceJudge
     from localscore.judges.llamacpp import LlamaCppJudge
 
+TEXT = "The Orvenna bridge, opened in 1931, is 480 m long. Ada Finn designed it."
+"""A text of which the small judge writes a few claims and comes to an end."""
+
 pytest.importorskip("llama_cpp", reason="the extra llamacpp is not installed")
 pytestmark = pytest.mark.judge
 
@@ -43,12 +47,12 @@ def llama_judge() -> LlamaCppJudge:
     return load_llamacpp(SMALL)
 
 
-def opened(*, cells: int = 2048, sequences: int = 16) -> LlamaCppJudge:
-    """A judge with so much room at first."""
+def opened(*, threads: int, cells: int, sequences: int) -> LlamaCppJudge:
+    """A judge with so many threads, and so much room at first."""
     from localscore.judges.llamacpp.model import Llama
 
     judge = load_llamacpp(SMALL)
-    judge.__dict__["_llama"] = Llama(judge.gguf, threads=2, cells=cells, sequences=sequences)
+    judge.__dict__["_llama"] = Llama(judge.gguf, threads, cells=cells, sequences=sequences)
     return judge
 
 
@@ -86,7 +90,7 @@ def test_each_token_is_read_once(llama_judge: LlamaCppJudge, small_judge: Huggin
 
 
 def test_verdicts_do_not_depend_on_what_was_asked_before(llama_judge: LlamaCppJudge) -> None:
-    asked = [*closed_inquiries(), roomy("Ann opened the bridge in 1931."), *closed_inquiries()[:2]]
+    asked = [*closed_inquiries(), inquiries.claims(TEXT), *closed_inquiries()[:2]]
     together = answered(llama_judge, asked)
     backwards = answered(llama_judge, asked[::-1])[::-1]
     alone = []
@@ -115,9 +119,9 @@ def test_what_is_asked_together_is_judged_as_if_alone(llama_judge: LlamaCppJudge
         assert one.probabilities == pytest.approx(other.probabilities, abs=0.05)
 
 
-def test_room_that_has_to_grow_changes_nothing(llama_judge: LlamaCppJudge) -> None:
-    asked = [*closed_inquiries(), roomy(" ".join(CONTEXTS))]
-    assert answered(opened(cells=256, sequences=1), asked) == answered(llama_judge, asked)
+def test_threads_and_room_that_has_to_grow_change_nothing(llama_judge: LlamaCppJudge) -> None:
+    asked = [*closed_inquiries()[2:], inquiries.claims(TEXT)]
+    assert answered(opened(threads=1, cells=256, sequences=1), asked) == answered(llama_judge, asked)
 
 
 def test_a_tree_of_more_leaves_than_sequences_is_read_in_parts(
@@ -157,7 +161,7 @@ def test_a_file_gives_the_same_bytes_in_any_order_and_resumed(
 ) -> None:
     rows = [
         {"id": str(n), "query": QUERY, "contexts": CONTEXTS[:n], "answer": ANSWER, "ground_truth": ANSWER}
-        for n in (1, 2, 3)
+        for n in (1, 2)
     ]
 
     def lines(rows: list[dict[str, Any]], out: Path | None = None) -> list[str]:
@@ -185,20 +189,18 @@ def test_open_verdicts_are_json_of_their_schema(llama_judge: LlamaCppJudge) -> N
     assert MissingContext.model_validate(missing.verdict)
 
 
-def test_an_open_verdict_is_what_llama_writes_token_by_token(
-    llama_judge: LlamaCppJudge, monkeypatch: pytest.MonkeyPatch
+def test_an_open_verdict_begins_as_it_does_where_the_prompt_is_read_anew_for_each_token(
+    llama_judge: LlamaCppJudge,
 ) -> None:
     from llguidance import LLMatcher
 
-    from localscore.judges import writing
-
-    inquiry = inquiries.claims("Ann opened the bridge in 1931.")
-    monkeypatch.setattr(writing, "DRAFT", 0)
+    inquiry = inquiries.claims(TEXT)
     [judgment] = answered(llama_judge, [inquiry])
+    assert judgment.verdict is not None
     grammar = LLMatcher(llama_judge._outlines.llg_tokenizer, llama_judge._grammar(Claims))
     tokens = [token for chunk in llama_judge.chat.chunks(inquiry.chunks) for token in chunk]
     start = len(tokens)
-    while not grammar.is_accepting():
+    while len(tokens) < start + 12:
         forced = grammar.compute_ff_tokens()
         if not forced:
             scores, _ = llama_judge._reader.begin([tuple(tokens)])
@@ -206,9 +208,7 @@ def test_an_open_verdict_is_what_llama_writes_token_by_token(
             forced = [max((n for n in range(len(legal)) if legal[n]), key=lambda n: float(scores[n]))]
         grammar.consume_tokens(forced)
         tokens += forced
-    assert Claims.model_validate_json(llama_judge.chat.text(tokens[start:])) == Claims.model_validate(
-        judgment.verdict
-    )
+    assert json.dumps(judgment.verdict).startswith(llama_judge.chat.text(tokens[start:]))
 
 
 def test_a_text_with_control_tokens_stays_text(llama_judge: LlamaCppJudge) -> None:

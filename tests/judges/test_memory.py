@@ -78,6 +78,12 @@ def test_what_is_too_large_is_said_with_what_fits(free: float, hint: str) -> Non
     assert hint in caught.value.hint
 
 
+def test_a_gguf_file_may_fit_as_it_is() -> None:
+    with pytest.raises(TooLarge, match=r"in float32") as caught:
+        check_memory("it", {"float32": 8 * 10**9, "llamacpp": 2 * 10**9}, "float32", 3 * 10**9)
+    assert caught.value.hint == "it fits with --backend llamacpp."
+
+
 def test_what_fits_is_not_refused() -> None:
     check_memory("it", {"float32": 100}, "float32", 100)
 

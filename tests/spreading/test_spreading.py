@@ -19,7 +19,6 @@ from localscore.spreading.processes import ATTEMPTS, Processes
 from tests.conftest import SMALL, scripted
 from tests.spreading.dying import DyingRecipe
 
-
 WHERE = ["processes", pytest.param("ray", marks=pytest.mark.filterwarnings("ignore"))]
 """Kinds of workers; Ray warns of itself."""
 

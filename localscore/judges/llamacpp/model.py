@@ -6,7 +6,7 @@ import ctypes
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import finalize
 
 import llama_cpp
@@ -21,22 +21,35 @@ OUTPUTS = 128
 
 _NO_ROOM, _NO_MEMORY = 1, -2
 """What `llama_decode` returns where a batch does not fit."""
-_WARNING, _ERROR = 2, 3
+_ERROR = 4
+"""The level of a line of its log that says why something failed."""
 
 _complaints: deque[str] = deque(maxlen=4)
 
 
 @llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
 def _listen(level: int, text: bytes, _: Any) -> None:
-    """Keep what llama.cpp complains of; it would write to stderr."""
-    if level in (_WARNING, _ERROR):
+    """Keep why something failed; llama.cpp writes its log to stderr where nobody listens."""
+    if level == _ERROR:
         _complaints.append(text.decode(errors="replace").strip())
+
+
+class Token(NamedTuple):
+    """What goes through the model."""
+
+    id: int
+    position: int
+    """Where it stands in its sequences."""
+    sequences: tuple[int, ...] = (0,)
+    """To which its cell will belong."""
+    wanted: bool = False
+    """Whether the scores after it are."""
 
 
 class Llama:
     """A model on a CPU, with cells for the keys and values of tokens.
 
-    A cell belongs to one sequence or several. A new token is put into the first empty cell.
+    A cell belongs to one sequence or several; a token sees those of its own. It is put into the first empty one.
     """
 
     def __init__(self, gguf: Path, threads: int, *, cells: int = 2048, sequences: int = 16) -> None:
@@ -52,7 +65,7 @@ class Llama:
         options = llama_cpp.llama_model_default_params()
         options.devices = ctypes.cast(none, ctypes.c_void_p)
         options.n_gpu_layers = 0
-        # Copies in other layouts: half as large again, slower for many rows, and a crash where AMX is built by GCC 12.
+        # Copies in other layouts: half as much memory again, no faster here, and a crash where GCC 12 built AMX in.
         options.use_extra_bufts = False
         self._model = llama_cpp.llama_model_load_from_file(str(gguf).encode(), options)
         if not self._model:
@@ -111,33 +124,20 @@ class Llama:
             raise MemoryError("llama.cpp did not take back the keys and values that it gave.")
         self._used = cells
 
-    def decode(
-        self,
-        tokens: Sequence[int],
-        positions: Sequence[int],
-        sequences: Sequence[Sequence[int]],
-        wanted: Sequence[int],
-    ) -> None:
-        """Put tokens through the model.
-
-        Args:
-            tokens: at most `BATCH`.
-            positions: where each stands in its sequences.
-            sequences: to which its cell is to belong, per token.
-            wanted: the places of those whose `scores` are wanted, at most `OUTPUTS`.
+    def decode(self, tokens: Sequence[Token]) -> None:
+        """Put at most `BATCH` tokens through the model, with at most `OUTPUTS` wanted ones among them.
 
         Raises:
             MemoryError: there is not enough.
         """
-        self._make_room(self._used + len(tokens), self._sequences)
+        self._make_room(self._used + len(tokens), 1)
         batch = self._batch
         batch.n_tokens = len(tokens)
-        for n, (token, position, owners) in enumerate(zip(tokens, positions, sequences, strict=True)):
-            batch.token[n], batch.pos[n], batch.n_seq_id[n], batch.logits[n] = token, position, len(owners), 0
-            for place, owner in enumerate(owners):
-                batch.seq_id[n][place] = owner
-        for n in wanted:
-            batch.logits[n] = 1
+        for n, token in enumerate(tokens):
+            batch.token[n], batch.pos[n], batch.logits[n] = token.id, token.position, token.wanted
+            batch.n_seq_id[n] = len(token.sequences)
+            for place, sequence in enumerate(token.sequences):
+                batch.seq_id[n][place] = sequence
         _complaints.clear()
         done = llama_cpp.llama_decode(self._context, batch)
         if done in (_NO_ROOM, _NO_MEMORY):
@@ -159,10 +159,11 @@ class Llama:
         """Open a larger context where the present one does not suffice, and take what is in sequence 0 along."""
         if cells <= self._cells and sequences <= self._sequences:
             return
-        state, used = self.state() if self._used else None, self._used
-        self._close()
+        state, used = (self.state(), self._used) if self._used else (None, 0)
+        close = self._close
         self._open(_doubled(self._cells, cells), _doubled(self._sequences, sequences))
-        if state is not None:
+        close()
+        if used:
             self.restore(state, used)
 
     def _open(self, cells: int, sequences: int) -> None:
@@ -176,11 +177,11 @@ class Llama:
         options.swa_full = True
         options.offload_kqv = options.op_offload = False
         _complaints.clear()
-        self._context = llama_cpp.llama_init_from_model(self._model, options)
-        if not self._context:
+        context = llama_cpp.llama_init_from_model(self._model, options)
+        if not context:
             raise MemoryError(f"llama.cpp has no room for {cells} cells: {'; '.join(_complaints)}")
+        self._context, self._batch = context, llama_cpp.llama_batch_init(BATCH, 0, sequences)
         self._cells, self._sequences, self._used = cells, sequences, 0
-        self._batch = llama_cpp.llama_batch_init(BATCH, 0, sequences)
         self._close = finalize(self, _freed, self._context, self._batch)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import torch
 
 from localscore.judges import TokenCount
 from localscore.judges.deciding import START, TokenIds
-from localscore.judges.llamacpp.model import BATCH, OUTPUTS, Llama
+from localscore.judges.llamacpp.model import BATCH, OUTPUTS, Llama, Token
 from localscore.judges.units import Found, Pass, Segment, common, information
 
 
@@ -43,7 +42,7 @@ class LlamaReader:
         return [[found[place] for place in places] for places in units.places]
 
     def begin(self, chunks: Sequence[TokenIds]) -> tuple[torch.Tensor, list[int]]:
-        """Read a prompt; return the scores of all tokens that may follow it, and a cache: where they stand."""
+        """Read a prompt; return the scores of all tokens that may follow it, and a cache: how many have been read."""
         cache = [self._kept(chunks[:-1])]
         self._tokens.read += len(chunks[-1])
         return self.more(chunks[-1], cache)[0], cache
@@ -51,20 +50,15 @@ class LlamaReader:
     def more(
         self, tokens: Sequence[int], cache: list[int], *, places: int = 1, drop: int = 0
     ) -> torch.Tensor:
-        """Read further tokens behind the place in `cache`, in the place of its last `drop` ones.
+        """Read further tokens after those in `cache`, in the place of its last `drop` ones.
 
         Returns:
             The scores of all tokens after each of the last `places`, shape (places, tokens of the vocabulary).
         """
         start = cache[0] - drop
         self._llama.trim(start)
-        wanted = range(len(tokens) - places, len(tokens))
-        rows = [
-            row.copy()
-            for _, row in self._forward(tokens, _positions(start, tokens), [(0,)] * len(tokens), wanted)
-        ]
         cache[0] = start + len(tokens)
-        return torch.from_numpy(np.stack(rows))
+        return torch.from_numpy(np.stack(self._line(tokens, start, places)))
 
     def forget(self) -> None:
         """Let go of everything that was kept, to make room."""
@@ -88,8 +82,7 @@ class LlamaReader:
         self._llama.trim(length)
         for chunk in chunks[known:]:
             self._tokens.read += len(chunk)
-            for _ in self._forward(chunk, _positions(length, chunk), [(0,)] * len(chunk), ()):
-                pass
+            self._line(chunk, length)
             self._path.append(chunk)
             length += len(chunk)
         return length
@@ -102,64 +95,55 @@ class LlamaReader:
         self._path = []
         self._llama.trim(0)
 
+    def _line(self, tokens: Sequence[int], start: int, places: int = 0) -> list[Any]:
+        """Read tokens one after the other, the first at `start`; return the scores after each of the last `places`."""
+        wanted = len(tokens) - places
+        line = [Token(token, start + n, wanted=n >= wanted) for n, token in enumerate(tokens)]
+        return [row.copy() for _, row in self._forward(line)]
+
     def _tree(self, segments: Mapping[int, Segment], start: int) -> dict[int, Found]:
-        """Read a tree behind a beginning, each leaf in a sequence of its own."""
+        """Read a tree behind the first `start` cells, each leaf in a sequence of its own."""
         sequences = _sequences(segments)
-        tokens = [token for segment in segments.values() for token in segment.tokens]
-        self._tokens.read += len(tokens)
+        tokens: list[Token] = []
         ends = {START: start}
-        positions: list[int] = []
-        owners: list[tuple[int, ...]] = []
+        at: dict[int, int] = {}
+        """Which token is the last of which wanted segment."""
+        before: dict[int, int] = {}
+        """Which token stands before a measured one of which segment."""
         for place, segment in segments.items():
-            first = ends[segment.after]
-            positions += _positions(first, segment.tokens)
-            owners += [sequences[place]] * len(segment.tokens)
-            ends[place] = first + len(segment.tokens)
-        firsts = dict(
-            zip(segments, accumulate((len(s.tokens) for s in segments.values()), initial=0), strict=False)
-        )
-        last = {firsts[place] + len(s.tokens) - 1: place for place, s in segments.items() if s.wanted}
-        before = {firsts[place] + t - 1: place for place, s in segments.items() for t in s.measured}
+            first = len(tokens)
+            before |= {first + n - 1: place for n in segment.measured}
+            for n, token in enumerate(segment.tokens, ends[segment.after]):
+                tokens.append(Token(token, n, sequences[place], wanted=len(tokens) in before))
+            ends[place] = ends[segment.after] + len(segment.tokens)
+            if segment.wanted:
+                at[len(tokens) - 1] = place
+                tokens[-1] = tokens[-1]._replace(wanted=True)
+        self._tokens.read += len(tokens)
+        self._llama.fork(1 + max(map(max, sequences.values())), more=len(tokens))
         scores: dict[int, list[float]] = {}
-        bits: dict[int, list[float]] = {place: [] for place, s in segments.items() if s.measured}
-        self._llama.fork(1 + max(max(owner) for owner in sequences.values()), more=len(tokens))
-        for at, row in self._forward(tokens, positions, owners, sorted(last.keys() | before.keys())):
-            if at in last:
-                scores[last[at]] = row[list(segments[last[at]].wanted)].tolist()
-            if at in before:
-                bits[before[at]] += information(torch.from_numpy(row)[None], [tokens[at + 1]])
+        bits: dict[int, list[float]] = {place: [] for place in before.values()}
+        for n, row in self._forward(tokens):
+            if n in at:
+                scores[at[n]] = row[list(segments[at[n]].wanted)].tolist()
+            if n in before:
+                bits[before[n]] += information(torch.from_numpy(row)[None], [tokens[n + 1].id])
         return {
             place: Found(scores.get(place, []), math.fsum(bits[place]) if place in bits else None)
             for place in segments
         }
 
-    def _forward(
-        self,
-        tokens: Sequence[int],
-        positions: Sequence[int],
-        owners: Sequence[tuple[int, ...]],
-        wanted: Sequence[int],
-    ) -> Iterator[tuple[int, Any]]:
+    def _forward(self, tokens: Sequence[Token]) -> Iterator[tuple[int, Any]]:
         """Put tokens through the model; yield the place of each that is wanted, and its scores until the next."""
-        asked = frozenset(wanted)
         first = 0
         while first < len(tokens):
-            stop = min(len(tokens), first + BATCH)
-            outputs = [place for place in range(first, stop) if place in asked]
-            if len(outputs) > OUTPUTS:
-                stop, outputs = outputs[OUTPUTS], outputs[:OUTPUTS]
+            wanted = [n for n in range(first, min(first + BATCH, len(tokens))) if tokens[n].wanted]
+            stop = wanted[OUTPUTS] if len(wanted) > OUTPUTS else first + BATCH
             self._tokens.passes += 1
-            part = slice(first, stop)
-            self._llama.decode(
-                tokens[part], positions[part], owners[part], [place - first for place in outputs]
-            )
-            for place in outputs:
-                yield place, self._llama.scores(place - first)
+            self._llama.decode(tokens[first:stop])
+            for n in wanted[:OUTPUTS]:
+                yield n, self._llama.scores(n - first)
             first = stop
-
-
-def _positions(first: int, tokens: Sequence[int]) -> range:
-    return range(first, first + len(tokens))
 
 
 def _sequences(segments: Mapping[int, Segment]) -> dict[int, tuple[int, ...]]:
