@@ -15,7 +15,7 @@ from typing import NamedTuple
 from localscore.errors import OptionError, RunError, VerdictError
 from localscore.manifests import Manifest, metric_from
 from localscore.metrics import Metric, distinct
-from localscore.results import SampleResult, ScoreResult
+from localscore.results import Findings, SampleResult, ScoreResult
 from localscore.runs import MANIFEST, RESULTS, Run, read_folder, read_line, recording, without_judgments
 
 
@@ -131,7 +131,10 @@ def _score(row: _Row, metric: Metric) -> ScoreResult:
     if earlier is None:
         raise RunError(f"{row.where} holds no score of {metric.name}.", hint=hint)
     try:
-        return metric.score(row.result.sample, row.result.findings(metric.finds))
+        score = metric.score(row.result.sample, row.result.findings(metric.finds))
+        return score.model_copy(
+            update={"findings": Findings()}
+        )  # the result holds them, as one that was read does
     except VerdictError as error:
         raise RunError(f"{row.where}: {metric.name} cannot be scored again: {error}", hint=hint) from None
 
