@@ -7,6 +7,7 @@ limit.py        the seconds that the work must take on this machine
 race.py         everyone in turn, and the medians of ratios
 studies.py      growth, memory, and the arithmetics against float32
 backends.py     transformers and llama.cpp on the same weights
+rows.py         everything but the judge, with many rows
 asking.py       a judge asked in a process of its own, for that
 report.py       bench.json and bench.md
 """

@@ -7,7 +7,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from benchmark import backends, report, studies
+from benchmark import backends, report, rows, studies
 from benchmark.contestants import FLOAT32, NAMES, OF_LLAMA, contestants
 from benchmark.limit import Limit
 from benchmark.race import race
@@ -15,7 +15,7 @@ from benchmark.tasks import TASKS
 from localscore.judges.loading import load_model
 
 _RACES = {task.name: task for task in TASKS}
-_STUDIES = ("growth", "memory", "arithmetic", "agreement", "backends")
+_STUDIES = ("growth", "memory", "arithmetic", "agreement", "backends", "rows")
 
 
 def main() -> None:
@@ -39,6 +39,8 @@ def main() -> None:
             tables.append(studies.growth(options.judge, options.rounds))
         elif name == "memory":
             tables.append(studies.memory())
+        elif name == "rows":
+            tables.append(rows.rows(options.rows))
         elif name == "arithmetic":
             tables.append(studies.arithmetic(options.judge, options.samples))
         elif name == "backends":
@@ -74,6 +76,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--samples", type=int, default=1000, help="take the first so many samples of each task"
     )
+    parser.add_argument("--rows", type=int, default=100_000, help="for rows; default: %(default)s")
     parser.add_argument("--contexts", type=int, help="take only samples with so many contexts")
     tasks = ["all", *_RACES, *_STUDIES]
     parser.add_argument(
