@@ -10,7 +10,7 @@ back in any order and are put in theirs here. A worker that dies costs the block
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count, islice
 from typing import Protocol
 
@@ -22,26 +22,32 @@ from localscore.spreading.worker import Block, Done, Recipe
 
 __all__ = ["Block", "Done", "Pool", "Recipe", "spread"]
 
-BLOCK = 8
-"""Samples in a block, unless the judge can make use of more side by side."""
+BLOCKS_A_WORKER = 16
+"""As many at least, where there are so many samples: few are lost with a worker, and all end at about the same time."""
+LARGEST = 64
+"""Samples in a block: more on their way gain nothing, and cost more where a worker dies."""
 
 
 class Pool(Protocol):
     """Workers, wherever they are."""
+
+    @property
+    def workers(self) -> int:
+        """How many there are."""
 
     def done(self, recipe: Recipe, blocks: Iterable[Block]) -> Iterator[Done]:
         """Give each block to a worker; give what was made of them as it comes, in any order."""
 
 
 def spread(
-    samples: Iterable[Sample],
+    samples: Collection[Sample],
     recipe: Recipe,
     pool: Pool,
     *,
     tokens: TokenCount,
     listener: Listener | None = None,
     kept: int = 0,
-    block: int = BLOCK,
+    block: int | None = None,
 ) -> Iterator[SampleResult]:
     """Score samples on a pool's workers; yield the results in the samples' order, as `engine.run` does.
 
@@ -52,7 +58,7 @@ def spread(
         tokens: what was spent is added to this.
         listener: told after every block how far the run is.
         kept: finished in an earlier sitting; told to the listener.
-        block: samples in a block.
+        block: samples in a block; where not given, what suits their number and that of the workers.
 
     Raises:
         JudgeBroke: a judge raised something that is no `VerdictError`, or a block cost several workers.
@@ -60,7 +66,8 @@ def spread(
     progress = Progress(samples=kept, kept=kept)
     early: dict[int, Sequence[bytes]] = {}
     following = 0
-    for done in pool.done(recipe, _blocks(samples, block)):
+    size = block or max(1, min(len(samples) // (pool.workers * BLOCKS_A_WORKER), LARGEST))
+    for done in pool.done(recipe, _blocks(samples, size)):
         done.check()
         for name, spent in done.tokens.items():
             setattr(tokens, name, getattr(tokens, name) + spent)

@@ -29,15 +29,15 @@ class Processes:
     def __init__(self, workers: int, *, gpus: int = 0) -> None:
         if workers < 1:
             raise OptionError(f"workers is {workers}; expected at least 1.")
-        self._workers = workers
+        self.workers = workers
         self._gpus = gpus
 
     def done(self, recipe: Recipe, blocks: Iterable[Block]) -> Iterator[Done]:
         """Give each block to a worker that has none; see `Pool.done`."""
         coming, again = iter(blocks), deque[tuple[Block, int]]()
-        pools = [self._pool(number) for number in range(self._workers)]
+        pools = [self._pool(number) for number in range(self.workers)]
         busy: dict[Future[Done], tuple[int, Block, int]] = {}
-        idle = list(range(self._workers))
+        idle = list(range(self.workers))
         try:
             while True:
                 while idle and (given := again.popleft() if again else _first(coming)) is not None:
@@ -61,7 +61,7 @@ class Processes:
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def _pool(self, number: int) -> ProcessPoolExecutor:
-        threads = max(1, (os.cpu_count() or 1) // self._workers)
+        threads = max(1, (os.cpu_count() or 1) // self.workers)
         gpu = number % self._gpus if self._gpus else None
         spawned = multiprocessing.get_context("spawn")  # torch does not survive a fork
         return ProcessPoolExecutor(1, mp_context=spawned, initializer=_begin, initargs=(threads, gpu))

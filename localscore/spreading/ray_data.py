@@ -58,14 +58,14 @@ class RayData:
             )
         os.environ.update(SWITCHES | os.environ)
         self._ray: Any = extra("ray.data", of="ray", what="--engine ray")
-        self._workers, self._gpus = workers, gpus_per_worker
+        self.workers, self._gpus = workers, gpus_per_worker
         self._address, self._shared = address, shared
 
     def done(self, recipe: Recipe, blocks: Iterable[Block]) -> Iterator[Done]:
         """Give each block to an actor; see `Pool.done`."""
         import ray
 
-        local: dict[str, Any] = {"_node_ip_address": LOOPBACK, "num_cpus": self._workers + 1}
+        local: dict[str, Any] = {"_node_ip_address": LOOPBACK, "num_cpus": self.workers + 1}
         where = {"address": self._address} if self._address else local
         ray.init(**where, include_dashboard=False, log_to_driver=False, configure_logging=False)
         try:
@@ -86,7 +86,7 @@ class RayData:
             _Actor,
             fn_constructor_args=(recipe,),
             batch_size=1,
-            compute=ActorPoolStrategy(size=self._workers),
+            compute=ActorPoolStrategy(size=self.workers),
             num_cpus=1,
             num_gpus=self._gpus,
         )

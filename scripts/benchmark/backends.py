@@ -42,7 +42,8 @@ def backends(judge: str, names: Sequence[str], data: str | None, most: int, cali
         judge: its name.
         names: the contestants that take part, of those that are a way to ask one judge; float32 always does.
         data: a file or folder of human judgments whose questions are asked; the benchmark's samples where not given.
-        most: how many records of each kind, or samples.        calibration: what `load_judge` takes.
+        most: how many records of each kind, or samples.
+        calibration: what `load_judge` takes.
     """
     wanted = {
         name: way | {"calibration": calibration} for name, way in WAYS.items() if name in (FLOAT32, *names)

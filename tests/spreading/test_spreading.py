@@ -35,6 +35,8 @@ def lines(results: Iterable[Any]) -> list[str]:
 class Backwards:
     """A pool that hands everything back in the wrong order."""
 
+    workers = 2
+
     def done(self, recipe: Recipe, blocks: Iterable[Block]) -> Iterator[Done]:
         from tests.spreading.dying import DyingWorker
 
@@ -76,6 +78,18 @@ def pool(where: str) -> Pool:
     from localscore.spreading.ray_data import RayData
 
     return RayData(2)
+
+
+@pytest.mark.parametrize(("count", "sizes"), [(7, {1}), (70, {2}), (2500, {4, 64})])
+def test_blocks_suit_the_number_of_samples_and_workers(tmp_path: Path, count: int, sizes: set[int]) -> None:
+    recipe = DyingRecipe("x", (), notes=str(tmp_path), times=0)
+    told: list[int] = []
+    samples = datasets.read(rows(count)).samples
+    results = spread(
+        samples, recipe, Backwards(), tokens=TokenCount(), listener=lambda p: told.append(p.samples)
+    )
+    assert len(list(results)) == count
+    assert {after - before for before, after in zip([0, *told], told, strict=False)} == sizes
 
 
 def test_samples_that_kill_every_worker_end_the_run(tmp_path: Path) -> None:
